@@ -1,0 +1,91 @@
+/* tokdrain/tokenizer.h - text into token ids and back, as Hugging Face tokenizers does it.
+ *
+ * A td_tokenizer is built once and never changes, so any number of threads may use one without a
+ * lock. What changes lives in a td_encoder (scratch memory, word cache, output arrays): one thread
+ * uses an encoder at a time.
+ *
+ *     td_tokenizer *tok = NULL;
+ *     td_error err = TD_ERROR_INIT;
+ *     if (td_tokenizer_new_from_file("tokenizer.json", &tok, &err) != TD_OK) ...
+ *     td_encoder *enc = td_encoder_new(tok);
+ *     td_ids ids;
+ *     if (td_encode(enc, TD_STR("hello"), 0, &ids, &err) != TD_OK) ...
+ *     td_encoder_free(enc);
+ *     td_tokenizer_free(tok);
+ */
+#ifndef TOKDRAIN_TOKENIZER_H
+#define TOKDRAIN_TOKENIZER_H
+
+#include "tokdrain/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct td_tokenizer td_tokenizer;
+typedef struct td_encoder td_encoder;
+typedef uint32_t td_id;
+
+/* Loads tokenizer.json text (or a file of it). Exact or refused: a component that is not known is
+ * TD_E_TOKENIZER and names its path in the JSON. */
+TD_API TD_NODISCARD td_code td_tokenizer_new_from_json(td_str json, td_tokenizer **ret_tok,
+                                                       td_error *err);
+TD_API TD_NODISCARD td_code td_tokenizer_new_from_file(const char *path, td_tokenizer **ret_tok,
+                                                       td_error *err);
+/* Another owner of the same tokenizer; each owner calls td_tokenizer_free. */
+TD_API td_tokenizer *td_tokenizer_ref(td_tokenizer *tok);
+TD_API void td_tokenizer_free(td_tokenizer *tok);
+
+/* Vocabulary entries, added tokens included. */
+TD_API size_t td_tokenizer_vocab_size(const td_tokenizer *tok);
+/* The token's text as the vocabulary spells it; an empty view when there is no such id. */
+TD_API td_str td_token_text(const td_tokenizer *tok, td_id id);
+/* true and *ret_id when text is a vocabulary entry or added token. */
+TD_API bool td_token_id(const td_tokenizer *tok, td_str text, td_id *ret_id);
+
+/* A description of the parts for people and scripts: normalizer, pre-tokenizer and the scanner
+ * chosen for it, model, sizes. JSON text, NUL-terminated, td_text_free. NULL: out of memory. */
+TD_API char *td_tokenizer_describe(const td_tokenizer *tok);
+
+/* ---- encode ---- */
+
+enum {
+    TD_ENCODE_ADD_SPECIAL = 1u << 0, /* run the post-processor (BOS, EOS, ...) */
+    TD_ENCODE_PLAIN_TEXT = 1u << 1,  /* do not recognise special added tokens in the text */
+    TD_ENCODE_OFFSETS = 1u << 2,     /* fill starts and ends */
+};
+
+/* Borrowed from the encoder; valid until its next call. starts and ends are byte offsets into the
+ * input text of each id, NULL unless TD_ENCODE_OFFSETS was given. */
+typedef struct td_ids {
+    const td_id *ids;
+    const uint32_t *starts, *ends;
+    size_t count;
+} td_ids;
+
+/* tok must outlive the encoder (it takes a reference). NULL on out of memory. */
+TD_API TD_NODISCARD td_encoder *td_encoder_new(td_tokenizer *tok);
+TD_API void td_encoder_free(td_encoder *enc);
+/* Bytes of scratch and cache held now. */
+TD_API size_t td_encoder_bytes(const td_encoder *enc);
+
+/* text must be strictly valid UTF-8 (no surrogates), else TD_E_TOKENIZER with the byte offset. */
+TD_API TD_NODISCARD td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids,
+                                      td_error *err);
+/* The number of ids that td_encode gives, without making them. */
+TD_API TD_NODISCARD td_code td_count(td_encoder *enc, td_str text, unsigned flags,
+                                     size_t *ret_count, td_error *err);
+
+/* ---- decode ---- */
+
+enum { TD_DECODE_SKIP_SPECIAL = 1u << 0 };
+
+/* Text of ids, as Tokenizer.decode; unknown ids are skipped as there. The view is borrowed from
+ * the encoder until its next call. Bytes that are not UTF-8 become U+FFFD as in the reference. */
+TD_API TD_NODISCARD td_code td_decode(td_encoder *enc, const td_id *ids, size_t count,
+                                      unsigned flags, td_str *ret_text, td_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static td_allocator hook;
+_Thread_local size_t td_alloc_fail_at;
+
+void td_set_allocator(const td_allocator *allocator)
+{
+    hook = allocator != NULL ? *allocator : (td_allocator){ 0 };
+}
+
+static bool injected_failure(void)
+{
+    return td_alloc_fail_at != 0 && --td_alloc_fail_at == 0;
+}
+
+void *td_malloc(size_t size)
+{
+    if (injected_failure() || size > PTRDIFF_MAX)
+        return NULL;
+    size += size == 0;
+    return hook.alloc != NULL ? hook.alloc(hook.user, size) : malloc(size);
+}
+
+void *td_calloc(size_t n, size_t size)
+{
+    if (size != 0 && n > PTRDIFF_MAX / size)
+        return NULL;
+    if (hook.alloc == NULL)
+        return injected_failure() ? NULL : calloc(n ? n : 1, size ? size : 1);
+    void *p = td_malloc(n * size);
+    if (p != NULL)
+        memset(p, 0, n * size);
+    return p;
+}
+
+void *td_realloc(void *ptr, size_t size)
+{
+    if (injected_failure() || size > PTRDIFF_MAX)
+        return NULL;
+    size += size == 0;
+    return hook.resize != NULL ? hook.resize(hook.user, ptr, size) : realloc(ptr, size);
+}
+
+void td_free(void *ptr)
+{
+    if (hook.release != NULL)
+        hook.release(hook.user, ptr);
+    else
+        free(ptr);
+}
+
+char *td_strndup(const char *ptr, size_t len)
+{
+    char *copy = td_malloc(len + 1);
+    if (copy != NULL) {
+        if (len != 0)
+            memcpy(copy, ptr, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}

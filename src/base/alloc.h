@@ -1,0 +1,17 @@
+/* alloc.h - every heap byte of the library goes through these, so that td_set_allocator and the
+ * fault injection of tests see all of them. */
+#ifndef TD_SRC_BASE_ALLOC_H
+#define TD_SRC_BASE_ALLOC_H
+
+#include "tokdrain/base.h"
+
+void *td_malloc(size_t size);            /* NULL on out of memory; size 0 gives a unique pointer */
+void *td_calloc(size_t n, size_t size);  /* zeroed; NULL also when n * size overflows */
+void *td_realloc(void *ptr, size_t size);
+void td_free(void *ptr);                 /* NULL is fine */
+char *td_strndup(const char *ptr, size_t len); /* NUL-terminated copy */
+
+/* Test hook: the nth allocation of this thread from now fails, once. 0 turns it off. */
+extern _Thread_local size_t td_alloc_fail_at;
+
+#endif

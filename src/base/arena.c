@@ -1,0 +1,120 @@
+#include "base/arena.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+struct td_arena_block {
+    td_arena_block *prev;
+    size_t bytes;
+};
+
+enum { BLOCK_MIN = 64 * 1024, BLOCK_KEEP = 1024 * 1024, BLOCK_MAX = 16 * 1024 * 1024, SLACK = 32 };
+
+static bool grow(td_arena *a, size_t need)
+{
+    size_t bytes = a->head != NULL ? a->head->bytes * 2 : BLOCK_MIN;
+    if (bytes > BLOCK_MAX)
+        bytes = BLOCK_MAX;
+    if (a->limit != 0 && bytes > a->limit - a->total)
+        bytes = a->limit - a->total;
+    if (bytes < need)
+        bytes = need;
+    a->over_limit = a->limit != 0 && bytes > a->limit - a->total;
+    if (a->over_limit)
+        return false;
+    td_arena_block *b = td_malloc(bytes);
+    if (b == NULL)
+        return false;
+    b->prev = a->head;
+    b->bytes = bytes;
+    a->head = b;
+    a->cur = (char *)(b + 1);
+    a->end = (char *)b + bytes;
+    a->total += bytes;
+    return true;
+}
+
+void *td_arena_alloc_slow(td_arena *a, size_t size, size_t align)
+{
+    assert(align != 0 && (align & (align - 1)) == 0);
+    if (size > PTRDIFF_MAX - 4096 || !grow(a, sizeof(td_arena_block) + align + size))
+        return NULL;
+    return td_arena_alloc(a, size, align);
+}
+
+void *td_arena_alloc_n(td_arena *a, size_t n, size_t size, size_t align)
+{
+    assert(size != 0);
+    if (n > PTRDIFF_MAX / size) {
+        a->over_limit = false;
+        return NULL;
+    }
+    return td_arena_alloc(a, n * size, align);
+}
+
+td_str td_arena_copy(td_arena *a, td_str bytes)
+{
+    char *to = td_arena_alloc(a, bytes.len + SLACK, 1);
+    if (to == NULL)
+        return (td_str){ NULL, 0 };
+    if (bytes.len != 0)
+        memcpy(to, bytes.ptr, bytes.len);
+    memset(to + bytes.len, 0, SLACK);
+    return (td_str){ to, bytes.len };
+}
+
+td_arena_mark td_arena_save(const td_arena *a)
+{
+    return (td_arena_mark){ a->head, a->cur, a->end, a->total };
+}
+
+void td_arena_rewind(td_arena *a, td_arena_mark m)
+{
+    while (a->head != m.head) {
+        td_arena_block *prev = a->head->prev;
+        td_free(a->head);
+        a->head = prev;
+    }
+    a->cur = m.cur;
+    a->end = m.end;
+    a->total = m.total;
+}
+
+void td_arena_reset(td_arena *a)
+{
+    td_arena_block *keep = NULL;
+    while (a->head != NULL) {
+        td_arena_block *prev = a->head->prev;
+        if (a->head->bytes <= BLOCK_KEEP && (keep == NULL || a->head->bytes > keep->bytes)) {
+            td_free(keep);
+            keep = a->head;
+        } else {
+            td_free(a->head);
+        }
+        a->head = prev;
+    }
+    a->cur = a->end = NULL;
+    a->total = 0;
+    if (keep != NULL) {
+        keep->prev = NULL;
+        a->head = keep;
+        a->cur = (char *)(keep + 1);
+        a->end = (char *)keep + keep->bytes;
+        a->total = keep->bytes;
+    }
+}
+
+void td_arena_done(td_arena *a)
+{
+    td_arena_rewind(a, (td_arena_mark){ 0 });
+}
+
+td_code td_arena_fail(const td_arena *a, td_error *err)
+{
+    if (a->over_limit)
+        return td_fail(err, TD_E_LIMIT, "more than %zu bytes of memory needed", a->limit);
+    return td_fail_nomem(err);
+}

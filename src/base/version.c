@@ -1,0 +1,6 @@
+#include "tokdrain/base.h"
+
+const char *td_version(void)
+{
+    return TD_VERSION;
+}

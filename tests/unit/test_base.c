@@ -1,0 +1,130 @@
+#include "test.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/utf8.h"
+
+static void error_keeps_long_messages_whole(void **state)
+{
+    (void)state;
+    char text[2000];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    td_error err = TD_ERROR_INIT;
+    assert_int_equal(td_fail(&err, TD_E_TEMPLATE, "%s", text), TD_E_TEMPLATE);
+    assert_string_equal(err.message, text);
+    td_while(&err, "loading %s", "a");
+    assert_memory_equal(err.message, "loading a: xxx", 14);
+    td_error moved = TD_ERROR_INIT;
+    td_error_move(&moved, &err);
+    assert_int_equal(err.code, TD_OK);
+    assert_int_equal(strlen(moved.message), strlen(text) + strlen("loading a: "));
+    td_error_clear(&moved);
+}
+
+static void error_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    char text[1000];
+    memset(text, 'y', sizeof text);
+    td_error err = TD_ERROR_INIT;
+    td_alloc_fail_at = 1;
+    td_fail_text(&err, TD_E_INPUT, TD_NO_OFFSET, (td_str){ text, sizeof text });
+    td_alloc_fail_at = 0;
+    assert_int_equal(strlen(err.message), sizeof err.text - 1);
+    td_error_clear(&err);
+}
+
+static void locate_counts_code_points_and_draws_a_caret(void **state)
+{
+    (void)state;
+    td_error err = TD_ERROR_INIT;
+    td_str source = TD_STR("one\ntw\xC3\xB6 {{ x }}");
+    td_fail_at(&err, TD_E_TEMPLATE, 12, "unexpected");
+    td_error_locate(&err, source);
+    assert_int_equal(err.line, 2);
+    assert_int_equal(err.column, 8);
+    assert_string_equal(err.excerpt, "tw\xC3\xB6 {{ x }}\n       ^");
+    td_error_clear(&err);
+}
+
+static void arena_stops_at_its_limit(void **state)
+{
+    (void)state;
+    td_arena a = { .limit = 100000 };
+    size_t got = 0;
+    while (td_arena_alloc(&a, 1000, 8) != NULL)
+        got += 1000;
+    assert_true(a.over_limit);
+    assert_true(got >= 90000 && a.total <= a.limit);
+    td_error err = TD_ERROR_INIT;
+    assert_int_equal(td_arena_fail(&a, &err), TD_E_LIMIT);
+    td_error_clear(&err);
+    td_arena_done(&a);
+}
+
+static void arena_rewinds_to_a_mark(void **state)
+{
+    (void)state;
+    td_arena a = { 0 };
+    char *first = td_arena_alloc(&a, 10, 1);
+    assert_non_null(first);
+    td_arena_mark m = td_arena_save(&a);
+    assert_non_null(td_arena_alloc(&a, 1 << 20, 16));
+    td_arena_rewind(&a, m);
+    assert_ptr_equal(td_arena_alloc(&a, 1, 1), first + 10);
+    td_arena_reset(&a);
+    assert_true(a.total > 0);
+    td_arena_done(&a);
+    assert_int_equal(a.total, 0);
+}
+
+static void buf_refuses_what_exceeds_its_limit(void **state)
+{
+    (void)state;
+    td_buf b = { .limit = 10 };
+    assert_int_equal(td_buf_put(&b, TD_STR("0123456789")), TD_OK);
+    assert_int_equal(td_buf_byte(&b, 'x'), TD_E_LIMIT);
+    assert_str(td_buf_view(&b), "0123456789");
+    td_buf_done(&b);
+}
+
+static void utf8_check_finds_the_first_bad_byte(void **state)
+{
+    (void)state;
+    assert_int_equal(td_utf8_check_strict(TD_STR("abcdefgh\xC3\xA9")), 10);
+    assert_int_equal(td_utf8_check_strict(TD_STR("abcdefgh\xC3")), 8);
+    assert_int_equal(td_utf8_check_strict(TD_STR("\xED\xA0\x80")), 0);
+    assert_int_equal(td_utf8_check(TD_STR("\xED\xA0\x80")), 3);
+    assert_int_equal(td_utf8_check(TD_STR("\xF4\x90\x80\x80")), 0);
+    assert_int_equal(td_utf8_check(TD_STR("\xC0\x80")), 0);
+}
+
+static void str_finds_forward_and_backward(void **state)
+{
+    (void)state;
+    td_str s = TD_STR("a</t>b</t>c");
+    assert_int_equal(td_str_find(s, TD_STR("</t>"), 0), 1);
+    assert_int_equal(td_str_find(s, TD_STR("</t>"), 2), 6);
+    assert_int_equal(td_str_rfind(s, TD_STR("</t>")), 6);
+    assert_true(td_str_find(s, TD_STR("x"), 0) == TD_NOT_FOUND);
+    assert_true(td_str_rfind(s, TD_STR("x")) == TD_NOT_FOUND);
+    assert_int_equal(td_str_rfind(s, TD_STR("")), s.len);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(error_keeps_long_messages_whole),
+        cmocka_unit_test(error_survives_a_failed_allocation),
+        cmocka_unit_test(locate_counts_code_points_and_draws_a_caret),
+        cmocka_unit_test(arena_stops_at_its_limit),
+        cmocka_unit_test(arena_rewinds_to_a_mark),
+        cmocka_unit_test(buf_refuses_what_exceeds_its_limit),
+        cmocka_unit_test(utf8_check_finds_the_first_bad_byte),
+        cmocka_unit_test(str_finds_forward_and_backward),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
