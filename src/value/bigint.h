@@ -11,13 +11,22 @@
 #include "base/buf.h"
 #include "value/value.h"
 
+enum {
+    /* CPython converts no longer integer from or to decimal text (ValueError). Who parses decimal
+     * text checks the number of digits; td_bigint_print refuses by itself. */
+    TD_INT_DIGITS_MAX = 4300,
+    /* No result may be longer: keeps the quadratic algorithms below a fraction of a second. */
+    TD_BIGINT_BITS_MAX = 1 << 18,
+};
+
 struct td_bigint {
     bool negative;
     uint32_t count;   /* limbs in use */
     uint32_t limbs[]; /* base 2^32, least significant first */
 };
 
-/* Operands may be TD_V_BOOL, TD_V_INT or TD_V_BIGINT. false: the arena is full (td_arena_fail).
+/* Operands may be TD_V_BOOL, TD_V_INT or TD_V_BIGINT. false: the arena is full, or the result would
+ * be beyond TD_BIGINT_BITS_MAX (td_arena_fail then says that a limit was exceeded).
  * Division and modulo floor as in Python; the divisor must not be zero, the exponent not be
  * negative. */
 bool td_bigint_add(td_arena *a, td_value x, td_value y, td_value *ret);
@@ -37,7 +46,7 @@ int td_bigint_cmp(const td_bigint *x, const td_bigint *y);
 int td_bigint_cmp_double(const td_bigint *x, double d);
 /* Rounded half to even as Python's float(); infinite when out of range (Python: OverflowError). */
 double td_bigint_to_double(const td_bigint *x);
-/* Appends the decimal text. */
+/* Appends the decimal text. TD_E_TEMPLATE: it has more than TD_INT_DIGITS_MAX digits. */
 td_code td_bigint_print(td_buf *out, const td_bigint *x);
 
 #endif
