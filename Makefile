@@ -75,7 +75,7 @@ bench bench-render bench-encode bench-drain bench-aggregate:
 	@echo "make $@: not there yet: there are no benchmarks under bench/" >&2; exit 1
 
 fuzz:
-	@echo "make fuzz: not there yet: there are no fuzz targets under tests/fuzz/" >&2; exit 1
+	@echo "make fuzz: not there yet: there are no fuzz targets under fuzz/" >&2; exit 1
 
 selfcheck:
 	@echo "make selfcheck: not there yet: there is no build that checks itself" >&2; exit 1

@@ -38,7 +38,7 @@ def run_tidy(tally):
 
 def cmocka_cases(name, text):
     """(passed, failed, skipped) as cmocka's lines tell them; a reason stands before its skip."""
-    passed, failed, skipped, before = 0, [], [], ""
+    passed, failed, skipped, before = 0, [], {}, ""
     for line in text.splitlines():
         m = re.match(r"\[\s*(OK|FAILED|SKIPPED)\s*\] ([^\s:]+)$", line.rstrip())
         if m is None:
@@ -47,9 +47,9 @@ def cmocka_cases(name, text):
             passed += 1
         elif m.group(1) == "FAILED":
             failed.append(f"{name}: {m.group(2)}")
-        else:
-            skipped.append((f"{name}: {m.group(2)}", before or "no reason given"))
-    return passed, sorted(set(failed)), sorted(set(skipped))
+        else:  # once where it happens, once in the summary
+            skipped.setdefault(f"{name}: {m.group(2)}", before or "no reason given")
+    return passed, sorted(set(failed)), list(skipped.items())
 
 
 def run_meson(build, tally):
