@@ -1,0 +1,166 @@
+/* encode.c - the six steps of encoding, in order (see pipeline.h). No step's logic is here. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "tokenizer/internal.h"
+
+/* Steps 1 to 3: pieces of text between added tokens, normalized. */
+static td_code find_pieces(td_encoder *enc, const tk_text *text, bool plain, tk_pieces *out,
+                           td_error *err)
+{
+    const td_tokenizer *tok = enc->tok;
+    tk_ctx *ctx = &enc->ctx;
+    tk_pieces raw = { 0 };
+    TD_TRY(tk_added_split(&tok->added, tok->added.raw, ctx, text, plain, &raw, err));
+    for (uint32_t i = 0; i < raw.count; i++) {
+        tk_piece *p = &raw.items[i];
+        if (p->id != TK_NO_ID) {
+            TD_TRY(tk_pieces_add(ctx, out, p, err));
+            continue;
+        }
+        if (tok->norm != NULL)
+            TD_TRY(tok->norm->apply(tok->norm, ctx, &p->text, err));
+        TD_TRY(tk_added_split(&tok->added, tok->added.normalized, ctx, &p->text, plain, out, err));
+    }
+    return TD_OK;
+}
+
+static void put_id(tk_encoding *e, td_id id, uint32_t start, uint32_t end, td_str value)
+{
+    e->ids[e->count] = id;
+    if (e->starts != NULL) {
+        e->starts[e->count] = start;
+        e->ends[e->count] = end;
+        e->values[e->count] = value;
+    }
+    e->count++;
+}
+
+/* The original span of bytes [start, end) of a piece. */
+static void original_span(const tk_text *t, uint32_t start, uint32_t end, uint32_t *ret_start,
+                          uint32_t *ret_end)
+{
+    if (start == end || end > t->len) {
+        *ret_start = t->from + start;
+        *ret_end = t->from + end;
+        return;
+    }
+    *ret_start = t->align[start].start;
+    *ret_end = t->align[end - 1].end;
+}
+
+/* Step 5 for one piece. */
+static td_code run_model(td_encoder *enc, const tk_piece *p, tk_encoding *e, td_error *err)
+{
+    const tk_model *model = enc->tok->model;
+    tk_ctx *ctx = &enc->ctx;
+    tk_tokens *tokens = &ctx->model;
+    tokens->count = 0;
+    TD_TRY(model->tokenize(model, ctx, (td_str){ p->text.ptr, p->text.len }, tokens, err));
+    TD_TRY(tk_encoding_reserve(ctx, e, tokens->count, err));
+    for (uint32_t i = 0; i < tokens->count; i++) {
+        const tk_token *t = &tokens->items[i];
+        uint32_t start = 0, end = 0;
+        td_str value = t->value;
+        if (e->starts != NULL) {
+            original_span(&p->text, t->start, t->end, &start, &end);
+            if (value.ptr == NULL)
+                value = model->id_to_token(model, t->id);
+        }
+        put_id(e, t->id, start, end, value);
+    }
+    return TD_OK;
+}
+
+static td_code run_models(td_encoder *enc, const tk_pieces *pieces, tk_encoding *e, td_error *err)
+{
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        const tk_piece *p = &pieces->items[i];
+        if (p->id == TK_NO_ID) {
+            TD_TRY(run_model(enc, p, e, err));
+            continue;
+        }
+        uint32_t start = 0, end = 0;
+        TD_TRY(tk_encoding_reserve(&enc->ctx, e, 1, err));
+        if (e->starts != NULL)
+            original_span(&p->text, 0, p->text.len, &start, &end);
+        put_id(e, p->id, start, end, (td_str){ p->text.ptr, p->text.len });
+    }
+    return TD_OK;
+}
+
+/* Each byte starts out aligned to its character. */
+static td_code align_input(tk_ctx *ctx, tk_text *text, td_error *err)
+{
+    tk_align *align = td_arena_array(&ctx->arena, tk_align, (size_t)text->len + 1);
+    if (align == NULL)
+        return tk_nomem(ctx, err);
+    const char *p = text->ptr, *end = text->ptr + text->len;
+    while (p < end) {
+        uint32_t start = (uint32_t)(p - text->ptr);
+        td_utf8_next(&p, end);
+        uint32_t stop = (uint32_t)(p - text->ptr);
+        for (uint32_t i = start; i < stop; i++)
+            align[i] = (tk_align){ start, stop };
+    }
+    text->align = align;
+    return TD_OK;
+}
+
+td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
+{
+    const td_tokenizer *tok = enc->tok;
+    tk_ctx *ctx = &enc->ctx;
+    if (text.len > TK_TEXT_MAX)
+        return td_fail(err, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
+    size_t good = td_utf8_check_strict(text);
+    if (good != text.len)
+        return td_fail_at(err, TD_E_TOKENIZER, good, "text is not valid UTF-8 at byte %zu", good);
+    td_arena_reset(&ctx->arena);
+    ctx->model = (tk_tokens){ 0 };
+    ctx->input = text;
+    ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || tok->always_track;
+    tk_text all = { .ptr = text.ptr, .len = (uint32_t)text.len, .to = (uint32_t)text.len };
+    if (ctx->track)
+        TD_TRY(align_input(ctx, &all, err));
+    tk_pieces pieces = { 0 };
+    TD_TRY(find_pieces(enc, &all, (flags & TD_ENCODE_PLAIN_TEXT) != 0, &pieces, err));
+    if (tok->pretok != NULL)
+        TD_TRY(tok->pretok->apply(tok->pretok, ctx, &pieces, err));
+    *ret = (tk_encoding){ 0 };
+    TD_TRY(run_models(enc, &pieces, ret, err));
+    if (tok->post != NULL)
+        TD_TRY(tok->post->apply(tok->post, ctx, ret, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err));
+    return TD_OK;
+}
+
+/* Runs a step with an error of its own, so that callers may pass none. */
+static td_code encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    td_code code = tk_encode(enc, text, flags, ret, &local);
+    if (code != TD_OK && err != NULL)
+        td_error_move(err, &local);
+    td_error_clear(&local);
+    return code;
+}
+
+td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids, td_error *err)
+{
+    tk_encoding e = { 0 };
+    TD_TRY(encode(enc, text, flags, &e, err));
+    bool offsets = (flags & TD_ENCODE_OFFSETS) != 0;
+    *ret_ids = (td_ids){ .ids = e.ids,
+                         .starts = offsets ? e.starts : NULL,
+                         .ends = offsets ? e.ends : NULL,
+                         .count = e.count };
+    return TD_OK;
+}
+
+td_code td_count(td_encoder *enc, td_str text, unsigned flags, size_t *ret_count, td_error *err)
+{
+    tk_encoding e = { 0 };
+    TD_TRY(encode(enc, text, flags & ~(unsigned)TD_ENCODE_OFFSETS, &e, err));
+    *ret_count = e.count;
+    return TD_OK;
+}

@@ -1,0 +1,40 @@
+/* internal.h - the insides of td_tokenizer and td_encoder. */
+#ifndef TD_SRC_TOKENIZER_INTERNAL_H
+#define TD_SRC_TOKENIZER_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "tokenizer/added.h"
+#include "tokenizer/load/load.h"
+#include "tokenizer/pipeline.h"
+
+struct td_tokenizer {
+    atomic_size_t refs;
+    td_arena arena;
+    tk_cleanup *cleanup;
+    const tk_norm *norm;     /* NULL: none */
+    const tk_pretok *pretok; /* NULL: none */
+    const tk_model *model;
+    const tk_post *post; /* NULL: none */
+    const tk_dec *dec;   /* NULL: none */
+    tk_added added;
+    bool always_track; /* alignments steer the pipeline (tk_norm.zero_width) */
+    size_t source_bytes; /* of the file */
+};
+
+struct td_encoder {
+    td_tokenizer *tok;
+    tk_ctx ctx;
+    tk_encoding result;
+};
+
+/* Loads from the text of a tokenizer.json (load/tokenizer.c). tok is empty and refs set. */
+td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err);
+
+/* The six steps; the encoding lives in the context's arena (encode.c). */
+td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err);
+
+/* Appends the JSON text of td_tokenizer_describe (describe.c). */
+td_code tk_describe(const td_tokenizer *tok, td_buf *out);
+
+#endif

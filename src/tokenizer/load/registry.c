@@ -1,0 +1,98 @@
+/* registry.c - JSON "type" to constructor, from the .def table of each folder. */
+#include "base/str.h"
+#include "tokenizer/load/components.h"
+
+#define MAX_NESTING 32
+
+static uint32_t nesting(const tk_at *at)
+{
+    uint32_t n = 0;
+    for (; at != NULL; at = at->up)
+        n++;
+    return n;
+}
+
+static td_code unsupported(const tk_at *at, const char *what, td_str type)
+{
+    return tk_at_fail(at, "type", "unsupported %s '%.*s'", what,
+                      type.len < 100 ? (int)type.len : 100, type.ptr);
+}
+
+static td_code too_deep(const tk_at *at)
+{
+    return tk_at_fail(at, NULL, "components are nested more than %d deep", MAX_NESTING / 2);
+}
+
+/* One constructor function for each kind: NAME(at, ret). */
+#define TK_MAKE(NAME, BASE, WHAT)                                                                  \
+    td_code NAME(const tk_at *at, const BASE **ret)                                                \
+    {                                                                                              \
+        td_str type;                                                                               \
+        if (nesting(at) > MAX_NESTING)                                                             \
+            return too_deep(at);                                                                   \
+        TD_TRY(tk_get_type(at, &type));                                                            \
+        for (size_t i = 0; i < sizeof BASE##_table / sizeof *BASE##_table; i++)                    \
+            if (td_str_eq(type, td_str_from(BASE##_table[i].type)))                                \
+                return BASE##_table[i].make(at, ret);                                              \
+        return unsupported(at, WHAT, type);                                                        \
+    }
+
+#define TK_ENTRY(BASE)                                                                             \
+    typedef struct BASE##_entry {                                                                  \
+        const char *type;                                                                          \
+        td_code (*make)(const tk_at *at, const BASE **ret);                                        \
+    } BASE##_entry;
+
+TK_ENTRY(tk_norm)
+#define TK_COMPONENT(type, make) { type, make },
+static const tk_norm_entry tk_norm_table[] = {
+#include "tokenizer/norm/norm.def"
+};
+#undef TK_COMPONENT
+TK_MAKE(tk_make_norm, tk_norm, "normalizer")
+
+TK_ENTRY(tk_pretok)
+#define TK_COMPONENT(type, make) { type, make },
+static const tk_pretok_entry tk_pretok_table[] = {
+#include "tokenizer/pretok/pretok.def"
+};
+#undef TK_COMPONENT
+TK_MAKE(tk_make_pretok, tk_pretok, "pre-tokenizer")
+
+TK_ENTRY(tk_post)
+#define TK_COMPONENT(type, make) { type, make },
+static const tk_post_entry tk_post_table[] = {
+#include "tokenizer/post/post.def"
+};
+#undef TK_COMPONENT
+TK_MAKE(tk_make_post, tk_post, "post-processor")
+
+TK_ENTRY(tk_dec)
+#define TK_COMPONENT(type, make) { type, make },
+static const tk_dec_entry tk_dec_table[] = {
+#include "tokenizer/dec/dec.def"
+};
+#undef TK_COMPONENT
+TK_MAKE(tk_make_dec, tk_dec, "decoder")
+
+TK_ENTRY(tk_model)
+#define TK_COMPONENT(type, make) { type, make },
+static const tk_model_entry tk_model_table[] = {
+#include "tokenizer/model/model.def"
+};
+#undef TK_COMPONENT
+
+/* A model without "type" is told by its fields, as older files need. */
+td_code tk_make_model(const tk_at *at, const tk_model **ret)
+{
+    td_str type = TD_STR("BPE");
+    tk_at field;
+    if (at->value.tag != TD_V_DICT)
+        return tk_at_fail(at, NULL, "expected an object");
+    if (tk_at_field(at, "type", &field) || at->load->merges_json.ptr == NULL)
+        TD_TRY(tk_get_type(at, &type));
+    for (size_t i = 0; i < sizeof tk_model_table / sizeof *tk_model_table; i++)
+        if (td_str_eq(type, td_str_from(tk_model_table[i].type)))
+            return tk_model_table[i].make(at, ret);
+    return unsupported(at, "model", type);
+}

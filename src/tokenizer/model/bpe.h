@@ -1,0 +1,69 @@
+/* bpe.h - byte pair encoding: the model's tables and its merging.
+ *
+ * A word starts as one symbol a character (or byte token, or unknown token); then, again and
+ * again, the adjacent pair with the lowest rank is merged, leftmost first, until none is left. */
+#ifndef TD_SRC_TOKENIZER_MODEL_BPE_H
+#define TD_SRC_TOKENIZER_MODEL_BPE_H
+
+#include "tokenizer/load/load.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/vocab/vocab.h"
+
+/* (left id, right id) -> rank and product; open addressing. */
+typedef struct tk_merge {
+    uint32_t left, right; /* left == TK_NO_ID: empty */
+    uint32_t rank, product;
+} tk_merge;
+
+typedef struct tk_merges {
+    tk_merge *slots;
+    uint32_t mask;
+    uint32_t count;
+} tk_merges;
+
+enum { TK_BPE_DIRECT = 0x400 };
+
+typedef struct tk_bpe {
+    tk_model base;
+    tk_vocab *vocab;
+    tk_merges merges;
+    td_id direct[TK_BPE_DIRECT]; /* code point -> id of that one character, or TK_NO_ID */
+    td_id bytes[256];            /* id of <0xXX>, or TK_NO_ID */
+    bool has_unk, unk_known;
+    td_str unk_token;
+    td_id unk;
+    td_str prefix, suffix; /* of subwords behind the first; of the last */
+    bool fuse_unk, byte_fallback, ignore_merges;
+} tk_bpe;
+
+/* Symbols of one word: ids and the bytes of the word that each covers. */
+typedef struct tk_symbols {
+    td_id *ids;
+    uint32_t *lens;
+    uint32_t count;
+} tk_symbols;
+
+static inline uint32_t tk_merge_hash(uint32_t left, uint32_t right)
+{
+    uint64_t h = ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(h >> 32) ^ (uint32_t)(h >> 20);
+}
+
+static inline const tk_merge *tk_merge_find(const tk_merges *m, uint32_t left, uint32_t right)
+{
+    for (uint32_t at = tk_merge_hash(left, right) & m->mask;; at = (at + 1) & m->mask) {
+        const tk_merge *e = &m->slots[at];
+        if (e->left == left && e->right == right)
+            return e;
+        if (e->left == TK_NO_ID)
+            return NULL;
+    }
+}
+
+/* Merges in place, as far as it goes. Scratch comes from the arena. */
+td_code tk_bpe_merge(const tk_bpe *bpe, td_arena *a, tk_symbols *s, td_error *err);
+
+/* bpe_load.c: reads the merges of load->merges_json. */
+td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe);
+
+#endif

@@ -1,0 +1,187 @@
+/* bpe_merge.c - merging the symbols of one word by rank.
+ *
+ * Short words: the ranks of all adjacent pairs lie in an array, the lowest is searched and its two
+ * neighbours are looked up anew. Long words: a heap of (rank, position) over a linked list, which
+ * stays n log n whatever the word is; entries that have gone stale are recognised when they come
+ * up, by the test that the reference uses. */
+#include <string.h>
+
+#include "tokenizer/model/bpe.h"
+
+enum { SCAN_MAX = 96 };
+
+static uint32_t rank_of(const tk_merges *m, td_id left, td_id right, td_id *product)
+{
+    const tk_merge *e = tk_merge_find(m, left, right);
+    if (e == NULL)
+        return UINT32_MAX;
+    *product = e->product;
+    return e->rank;
+}
+
+static void merge_short(const tk_merges *m, tk_symbols *s)
+{
+    uint32_t ranks[SCAN_MAX];
+    td_id products[SCAN_MAX];
+    td_id *ids = s->ids;
+    uint32_t n = s->count;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        ranks[i] = rank_of(m, ids[i], ids[i + 1], &products[i]);
+    while (n > 1) {
+        uint32_t best = UINT32_MAX, at = 0;
+        for (uint32_t i = 0; i + 1 < n; i++) {
+            if (ranks[i] < best) {
+                best = ranks[i];
+                at = i;
+            }
+        }
+        if (best == UINT32_MAX)
+            break;
+        ids[at] = products[at];
+        s->lens[at] += s->lens[at + 1];
+        size_t rest = n - at - 2;
+        memmove(ids + at + 1, ids + at + 2, rest * sizeof *ids);
+        memmove(s->lens + at + 1, s->lens + at + 2, rest * sizeof *s->lens);
+        if (rest != 0) {
+            memmove(ranks + at + 1, ranks + at + 2, (rest - 1) * sizeof *ranks);
+            memmove(products + at + 1, products + at + 2, (rest - 1) * sizeof *products);
+        }
+        n--;
+        if (at + 1 < n)
+            ranks[at] = rank_of(m, ids[at], ids[at + 1], &products[at]);
+        if (at > 0)
+            ranks[at - 1] = rank_of(m, ids[at - 1], ids[at], &products[at - 1]);
+    }
+    s->count = n;
+}
+
+/* ---- long words ---- */
+
+typedef struct entry {
+    uint64_t key; /* rank << 32 | position */
+    td_id product;
+} entry;
+
+typedef struct heap {
+    entry *items;
+    uint32_t count;
+} heap;
+
+static void sift_down(heap *h, uint32_t i, entry e)
+{
+    for (;;) {
+        uint32_t child = 4 * i + 1;
+        if (child >= h->count)
+            break;
+        uint32_t end = child + 4 < h->count ? child + 4 : h->count, best = child;
+        for (uint32_t c = child + 1; c < end; c++)
+            if (h->items[c].key < h->items[best].key)
+                best = c;
+        if (h->items[best].key >= e.key)
+            break;
+        h->items[i] = h->items[best];
+        i = best;
+    }
+    h->items[i] = e;
+}
+
+static void push(heap *h, entry e)
+{
+    uint32_t i = h->count++;
+    while (i > 0 && h->items[(i - 1) / 4].key > e.key) {
+        h->items[i] = h->items[(i - 1) / 4];
+        i = (i - 1) / 4;
+    }
+    h->items[i] = e;
+}
+
+static entry pop(heap *h)
+{
+    entry top = h->items[0], last = h->items[--h->count];
+    if (h->count != 0)
+        sift_down(h, 0, last);
+    return top;
+}
+
+#define NIL UINT32_MAX
+
+typedef struct list {
+    uint32_t *prev, *next;
+} list;
+
+static void push_pair(const tk_merges *m, heap *h, const tk_symbols *s, uint32_t left,
+                      uint32_t right)
+{
+    td_id product;
+    uint32_t rank = rank_of(m, s->ids[left], s->ids[right], &product);
+    if (rank != UINT32_MAX)
+        push(h, (entry){ (uint64_t)rank << 32 | left, product });
+}
+
+static void run_heap(const tk_merges *m, heap *h, tk_symbols *s, const list *l)
+{
+    while (h->count != 0) {
+        entry top = pop(h);
+        uint32_t at = (uint32_t)top.key, right = l->next[at];
+        td_id product;
+        if (s->lens[at] == 0 || right == NIL ||
+            rank_of(m, s->ids[at], s->ids[right], &product) == UINT32_MAX ||
+            product != top.product)
+            continue;
+        s->ids[at] = product;
+        s->lens[at] += s->lens[right];
+        s->lens[right] = 0;
+        uint32_t next = l->next[right];
+        l->next[at] = next;
+        if (next != NIL)
+            l->prev[next] = at;
+        if (l->prev[at] != NIL)
+            push_pair(m, h, s, l->prev[at], at);
+        if (next != NIL)
+            push_pair(m, h, s, at, next);
+    }
+}
+
+static td_code merge_long(const tk_merges *m, td_arena *a, tk_symbols *s, td_error *err)
+{
+    uint32_t n = s->count;
+    td_arena_mark mark = td_arena_save(a);
+    /* Each merge takes one entry out and puts at most two in. */
+    heap h = { td_arena_array(a, entry, (size_t)n * 2 + 2), 0 };
+    list l = { td_arena_array(a, uint32_t, n), td_arena_array(a, uint32_t, n) };
+    if (h.items == NULL || l.prev == NULL || l.next == NULL)
+        return td_arena_fail(a, err);
+    for (uint32_t i = 0; i < n; i++) {
+        l.prev[i] = i == 0 ? NIL : i - 1;
+        l.next[i] = i + 1 < n ? i + 1 : NIL;
+        td_id product;
+        uint32_t rank = i + 1 < n ? rank_of(m, s->ids[i], s->ids[i + 1], &product) : UINT32_MAX;
+        if (rank != UINT32_MAX)
+            h.items[h.count++] = (entry){ (uint64_t)rank << 32 | i, product };
+    }
+    for (uint32_t i = h.count / 4 + 1; i-- > 0;)
+        if (i < h.count)
+            sift_down(&h, i, h.items[i]);
+    run_heap(m, &h, s, &l);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (s->lens[i] == 0)
+            continue;
+        s->ids[kept] = s->ids[i];
+        s->lens[kept++] = s->lens[i];
+    }
+    s->count = kept;
+    td_arena_rewind(a, mark);
+    return TD_OK;
+}
+
+td_code tk_bpe_merge(const tk_bpe *bpe, td_arena *a, tk_symbols *s, td_error *err)
+{
+    /* With a subword prefix a product need not be longer than its parts: only the reference's own
+     * order of events is sure then. */
+    if (s->count <= SCAN_MAX && bpe->prefix.len == 0) {
+        merge_short(&bpe->merges, s);
+        return TD_OK;
+    }
+    return merge_long(&bpe->merges, a, s, err);
+}

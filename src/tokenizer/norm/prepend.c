@@ -1,0 +1,24 @@
+/* Prepend: puts a text in front of every text that is not empty. */
+#include "tokenizer/load/components.h"
+
+typedef struct prepend {
+    tk_norm base;
+    td_str head;
+} prepend;
+
+static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *err)
+{
+    return tk_text_prepend(ctx, text, ((const prepend *)self)->head, err);
+}
+
+td_code tk_make_norm_prepend(const tk_at *at, const tk_norm **ret)
+{
+    prepend *n = TK_NEW(at->load, prepend);
+    if (n == NULL)
+        return TD_E_INTERNAL;
+    n->base = (tk_norm){ .type = "Prepend", .apply = apply };
+    TD_TRY(tk_get_str(at, "prepend", &n->head));
+    n->base.zero_width = n->head.len == 0;
+    *ret = &n->base;
+    return TD_OK;
+}

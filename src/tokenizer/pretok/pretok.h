@@ -1,0 +1,27 @@
+/* pretok.h - pre-tokenizers whose insides the fast path looks at. */
+#ifndef TD_SRC_TOKENIZER_PRETOK_PRETOK_H
+#define TD_SRC_TOKENIZER_PRETOK_PRETOK_H
+
+#include "tokenizer/regex.h"
+
+typedef struct tk_split_pretok {
+    tk_pretok base;
+    const tk_regex *pattern;
+    tk_behavior behavior;
+    bool invert;
+} tk_split_pretok;
+
+typedef struct tk_byte_level {
+    tk_pretok base;
+    bool add_prefix_space, trim_offsets, use_regex;
+    const tk_regex *pattern; /* of GPT-2; NULL unless use_regex */
+} tk_byte_level;
+
+/* Those two are told from others by their apply function. */
+bool tk_is_split(const tk_pretok *p);
+bool tk_is_byte_level(const tk_pretok *p);
+
+/* "Removed", "Isolated", ...: the field key of at. */
+td_code tk_get_behavior(const tk_at *at, const char *key, tk_behavior *ret);
+
+#endif
