@@ -1,29 +1,26 @@
 /* json_read.c - one pass from JSON text to values.
  *
- * No recursion: open containers are frames, their finished items wait on a stack of values and move
- * into the arena when the container closes. A dict's keys and values alternate on the stack, which
- * is the layout of td_entry. Strings without an escape stay views. Others are decoded in blocks of
- * 64 bytes: the positions of all bytes that matter come as one bit mask, and only the pieces between
- * them are copied.
+ * No recursion: open containers are frames, their finished items wait on a stack of values and
+ * move into the arena when the container closes. A dict's keys and values alternate on the stack,
+ * which is the layout of td_entry. Strings without an escape stay views. Others are decoded in
+ * blocks of 64 bytes: the positions of all bytes that matter come as one bit mask, and only the
+ * pieces between them are copied.
  *
- * UTF-8 is checked only where bytes outside ASCII occur in a string; anywhere else such a byte is an
- * error anyway, and every error first looks whether invalid UTF-8 is the reason, as decoding the
- * text comes first in Python. */
+ * UTF-8 is checked only where bytes outside ASCII occur in a string; anywhere else such a byte is
+ * an error anyway, and every error first looks whether invalid UTF-8 is the reason, as decoding
+ * the text comes first in Python. */
 #include "value/json.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/str.h"
 #include "base/utf8.h"
 #include "value/bigint.h"
+#include "value/builder.h"
 #include "value/json_scan.h"
 #include "value/number.h"
-
-enum { FIRST_STACK = 192 };
 
 typedef struct frame {
     uint32_t start; /* of its items on the stack */
@@ -33,14 +30,12 @@ typedef struct frame {
 typedef struct reader {
     td_arena *arena;
     const char *start, *end;
-    td_value *stack;
-    size_t count, cap;
     uint32_t depth;
     /* the failure: a NULL pointer goes up, this says why */
     td_code code;
     const char *what, *where;
     frame frames[TD_JSON_DEPTH_MAX];
-    td_value first_stack[FIRST_STACK];
+    td_builder builder;
 } reader;
 
 static const char *fail(reader *r, const char *where, const char *what)
@@ -151,7 +146,7 @@ static inline const char *decode_escape(reader *r, const char *p, const char *qu
  * the text's last bytes, or with an error. */
 static const char *decode_blocks(reader *r, const char *p, const char *quote, decoded *d)
 {
-    while (r->end - p >= JSON_BLOCK + 16) {
+    while (r->end - p >= JSON_BLOCK + JSON_OVERRUN) {
         const char *block = p, *block_end = p + JSON_BLOCK;
         json_mask m = json_scan64(p);
         for (;;) {
@@ -331,95 +326,21 @@ static const char *read_scalar(reader *r, const char *p, td_value *ret)
 
 /* ---- containers ---- */
 
-static bool grow_stack(reader *r)
-{
-    size_t cap = r->cap * 2;
-    td_value *stack;
-    if (r->stack == r->first_stack) {
-        stack = td_malloc(cap * sizeof *stack);
-        if (stack != NULL)
-            memcpy(stack, r->stack, r->count * sizeof *stack);
-    } else {
-        stack = td_realloc(r->stack, cap * sizeof *stack);
-    }
-    if (stack == NULL)
-        return false;
-    r->stack = stack;
-    r->cap = cap;
-    return true;
-}
-
 /* The next free place of the stack, or NULL. */
 static inline td_value *push(reader *r)
 {
-    if (r->count == r->cap && !grow_stack(r)) {
+    td_value *slot = td_builder_push(&r->builder);
+    if (slot == NULL)
         fail_memory(r);
-        return NULL;
-    }
-    return &r->stack[r->count++];
-}
-
-static bool same_key(td_value a, td_value b)
-{
-    return a.hash == b.hash && td_str_eq(td_as_str(a), td_as_str(b));
-}
-
-static bool has_duplicate(const td_entry *e, size_t n)
-{
-    uint64_t seen = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bit = UINT64_C(1) << (e[i].key.hash & 63);
-        for (size_t j = 0; j < i && (seen & bit) != 0; j++)
-            if (same_key(e[j].key, e[i].key))
-                return true;
-        seen |= bit;
-    }
-    return false;
-}
-
-static td_dict *make_dict(td_arena *a, const td_entry *e, size_t n)
-{
-    td_dict *d = td_dict_new(a, (uint32_t)n);
-    if (d == NULL)
-        return NULL;
-    if (n <= TD_DICT_SMALL && !has_duplicate(e, n)) {
-        if (n != 0)
-            memcpy(d->entries, e, n * sizeof *e);
-        d->count = (uint32_t)n;
-        return d;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (!td_dict_set(a, d, e[i].key, e[i].val))
-            return NULL;
-    return d;
+    return slot;
 }
 
 /* Replaces the items of the innermost container by the container. */
 static bool close_container(reader *r)
 {
     const frame *f = &r->frames[--r->depth];
-    const td_value *items = r->stack + f->start;
-    size_t n = r->count - f->start;
-    td_value made;
-    if (f->close == ']') {
-        td_value *copy = n != 0 ? td_arena_array(r->arena, td_value, n) : NULL;
-        if (n != 0) {
-            if (copy == NULL)
-                return false;
-            memcpy(copy, items, n * sizeof *items);
-        }
-        made = td_list_of(copy, (uint32_t)n);
-    } else {
-        td_dict *d = make_dict(r->arena, (const td_entry *)(const void *)items, n / 2);
-        if (d == NULL)
-            return false;
-        made = td_dict_of(d);
-    }
-    r->count = f->start;
-    td_value *slot = push(r);
-    if (slot != NULL)
-        *slot = made;
-    return slot != NULL;
+    return f->close == ']' ? td_builder_sequence(&r->builder, f->start, TD_V_LIST)
+                           : td_builder_dict(&r->builder, f->start);
 }
 
 /* Reads `"key" :` at p; the start of the value. */
@@ -440,7 +361,7 @@ static const char *read_key(reader *r, const char *p)
     return skip_space(r, p + 1);
 }
 
-/* Opens the container at p: the start of its first value, or, when it is empty, its end (*closed). */
+/* Opens the container at p: the start of its first value, or, if it is empty, its end (*closed). */
 static const char *open_container(reader *r, const char *p, bool *closed)
 {
     if (r->depth == TD_JSON_DEPTH_MAX) {
@@ -449,7 +370,7 @@ static const char *open_container(reader *r, const char *p, bool *closed)
         return NULL;
     }
     frame *f = &r->frames[r->depth++];
-    *f = (frame){ .start = (uint32_t)r->count, .close = (char)(*p + 2) };
+    *f = (frame){ .start = (uint32_t)r->builder.count, .close = (char)(*p + 2) };
     p = skip_space(r, p + 1);
     *closed = p < r->end && *p == f->close;
     if (*closed)
@@ -517,10 +438,8 @@ td_code td_json_read(td_arena *a, td_str text, td_value *ret, td_error *err)
     r.arena = a;
     r.start = start;
     r.end = start + text.len;
-    r.stack = r.first_stack;
-    r.count = 0;
-    r.cap = FIRST_STACK;
     r.depth = 0;
+    td_builder_start(&r.builder, a);
     const char *p;
     if (text.len >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0) {
         p = fail(&r, start, "unexpected byte order mark");
@@ -530,8 +449,7 @@ td_code td_json_read(td_arena *a, td_str text, td_value *ret, td_error *err)
             p = fail(&r, p, "unexpected text behind the value");
     }
     if (p != NULL)
-        *ret = r.stack[0];
-    if (r.stack != r.first_stack)
-        td_free(r.stack);
+        *ret = r.builder.stack[0];
+    td_builder_done(&r.builder);
     return p != NULL ? TD_OK : report(&r, (td_str){ start, text.len }, err);
 }

@@ -1,8 +1,9 @@
 /* json_write.c - values as json.dumps prints them.
  *
- * Strings are scanned in blocks of 64 bytes, as in the reader: a bit mask names the bytes to escape,
- * the pieces between them are copied whole. A string that came from JSON text often needs no scan at
- * all: its flags say that nothing is to be escaped, or that its source text is already the answer. */
+ * Strings are scanned in blocks of 64 bytes, as in the reader: a bit mask names the bytes to
+ * escape, the pieces between them are copied whole. A string that came from JSON text often needs
+ * no scan at all: its flags say that nothing is to be escaped, or that its source text is already
+ * the answer. */
 #include "value/json.h"
 
 #include <math.h>
@@ -20,24 +21,32 @@
 
 enum { ESCAPE_MAX = 12, PIECE = 2048 };
 
-/* Writes the escape of c, at most ESCAPE_MAX bytes; returns their end. */
-static char *put_escape(char *out, uint32_t c)
+static const char escape_letters[256] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+                                          ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
+
+static char *put_unicode_escape(char *out, uint32_t c)
 {
     static const char hex[] = "0123456789abcdef";
-    static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
-                                    ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
-    *out++ = '\\';
-    if (c < sizeof letters && letters[c] != 0) {
-        *out++ = letters[c];
-        return out;
-    }
     if (c >= 0x10000) {
-        out = put_escape(out - 1, 0xD800 + ((c - 0x10000) >> 10));
-        return put_escape(out, 0xDC00 + (c & 0x3FF));
+        out = put_unicode_escape(out, 0xD800 + ((c - 0x10000) >> 10));
+        return put_unicode_escape(out, 0xDC00 + (c & 0x3FF));
     }
+    *out++ = '\\';
     *out++ = 'u';
     for (int shift = 12; shift >= 0; shift -= 4)
         *out++ = hex[c >> shift & 15];
+    return out;
+}
+
+/* Writes the escape of the character at *p, at most ESCAPE_MAX bytes, and moves *p behind it. */
+static inline char *put_escape(char *out, const char **p, const char *end)
+{
+    char letter = escape_letters[(unsigned char)**p];
+    if (letter == 0)
+        return put_unicode_escape(out, td_utf8_next(p, end));
+    ++*p;
+    *out++ = '\\';
+    *out++ = letter;
     return out;
 }
 
@@ -50,7 +59,7 @@ static bool needs_escape(char c, bool ensure_ascii)
 static char *write_blocks(char *out, const char *s, size_t n, bool ensure_ascii, size_t *used)
 {
     const char *p = s, *end = s + n;
-    while (end - p >= JSON_BLOCK + 16) {
+    while (end - p >= JSON_BLOCK + JSON_OVERRUN) {
         const char *block = p, *block_end = p + JSON_BLOCK;
         json_mask mask = json_scan64(p);
         uint64_t m = mask.special | (ensure_ascii ? mask.high | mask.del : 0);
@@ -58,7 +67,7 @@ static char *write_blocks(char *out, const char *s, size_t n, bool ensure_ascii,
             const char *at = block + __builtin_ctzll(m);
             out = json_copy(out, p, (size_t)(at - p));
             p = at;
-            out = put_escape(out, td_utf8_next(&p, end));
+            out = put_escape(out, &p, end);
             m = p < block_end ? m & ~UINT64_C(0) << (p - block) : 0;
         }
         if (p < block_end) {
@@ -78,7 +87,7 @@ static char *write_piece(char *out, const char *s, size_t n, bool ensure_ascii)
     const char *p = s + used, *end = s + n;
     while (p < end) {
         if (needs_escape(*p, ensure_ascii))
-            out = put_escape(out, td_utf8_next(&p, end));
+            out = put_escape(out, &p, end);
         else
             *out++ = *p++;
     }
@@ -92,7 +101,7 @@ static td_code write_piece_exactly(td_buf *b, const char *s, size_t n, bool ensu
     while (p < end) {
         char text[ESCAPE_MAX], *text_end = text + 1;
         if (needs_escape(*p, ensure_ascii))
-            text_end = put_escape(text, td_utf8_next(&p, end));
+            text_end = put_escape(text, &p, end);
         else
             text[0] = *p++;
         TD_TRY(td_buf_append(b, text, (size_t)(text_end - text)));
@@ -106,7 +115,7 @@ static td_code write_escaped(td_buf *b, td_str s, bool ensure_ascii)
         size_t n = s.len - at < PIECE ? s.len - at : PIECE;
         while (at + n < s.len && td_utf8_is_cont(s.ptr[at + n]))
             n--;
-        /* A byte becomes six at most; a failure here may only mean that the worst case is too much. */
+        /* A byte becomes six at most; a failure may only mean that the worst case is too much. */
         if (td_buf_reserve(b, 6 * n) == TD_OK) {
             char *out = b->ptr + b->len;
             b->len += (size_t)(write_piece(out, s.ptr + at, n, ensure_ascii) - out);

@@ -3,8 +3,8 @@
  * repr: the shortest decimal inside the rounding interval of the double, found with Giulietti's
  * method (Schubfach): both ends of the interval and the value itself are scaled by one 128-bit
  * power of ten and rounded to odd, after which plain integer comparisons are exact.
- * parse: the first 19 digits times a 128-bit power of ten give a lower and an upper bound; when both
- * round to the same double, that is the answer, else the exact text is compared with the midpoint.
+ * parse: the first 19 digits times a 128-bit power of ten give a lower and an upper bound; when
+ * both round to the same double, that is it, else the exact text is compared with the midpoint.
  * %e, %f: m * 2^-k is m * 5^k / 10^k, so a product of big naturals has all the digits there are. */
 #include "value/number.h"
 

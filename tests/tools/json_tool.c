@@ -7,6 +7,8 @@
  *   c  the same without the shortcuts that the reader's flags allow
  *   a  the same with ensure_ascii
  *   s  the same with sort_keys and indent=2
+ *   m  read MessagePack, write it as JSON     w  read JSON, write it as MessagePack
+ *   k  skip one MessagePack value: the bytes that it takes
  *   f  repr of a double (8 bytes)     p  parse a float into 8 bytes
  *   e  "%.*e", F "%.*f": precision (32 bits) and double
  *   + - * / ^ two integers separated by a space ('/': quotient and remainder)
@@ -18,6 +20,7 @@
 #include "base/error.h"
 #include "value/bigint.h"
 #include "value/json.h"
+#include "value/msgpack.h"
 #include "value/number.h"
 
 static void answer(char status, const char *ptr, size_t len)
@@ -69,6 +72,32 @@ static void do_json(char op, td_arena *a, td_buf *out, td_str arg)
     if (op != 'r')
         v = without_flags(v);
     if (td_json_write(out, v, &style, &err) != TD_OK)
+        answer_error(&err);
+    else
+        answer('+', out->ptr, out->len);
+}
+
+static void do_msgpack(char op, td_arena *a, td_buf *out, td_str arg)
+{
+    td_error err = TD_ERROR_INIT;
+    td_value v;
+    td_code code;
+    if (op == 'k') {
+        td_mp_cursor c = td_mp_cursor_of(arg);
+        code = td_mp_skip(&c, &err);
+        if (code == TD_OK)
+            (void)td_buf_printf(out, "%zu", (size_t)(c.at - c.start));
+    } else if (op == 'm') {
+        const td_json_style style = { 0 };
+        code = td_msgpack_read(a, arg, &v, &err);
+        if (code == TD_OK)
+            code = td_json_write(out, v, &style, &err);
+    } else {
+        code = td_json_read(a, arg, &v, &err);
+        if (code == TD_OK)
+            code = td_msgpack_write(out, v, &err);
+    }
+    if (code != TD_OK)
         answer_error(&err);
     else
         answer('+', out->ptr, out->len);
@@ -152,6 +181,8 @@ static void run(char op, td_arena *a, td_buf *out, td_str arg)
 {
     if (strchr("rcas", op) != NULL)
         do_json(op, a, out, arg);
+    else if (strchr("mwk", op) != NULL)
+        do_msgpack(op, a, out, arg);
     else if (strchr("fpeF", op) != NULL)
         do_float(op, out, arg);
     else if (op == '=')
