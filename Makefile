@@ -69,10 +69,17 @@ tidy:
 clean:
 	rm -rf build build-asan build-tsan
 
+#: make bench, bench-drain [MODEL=NAME]   side by side with transformers, as a table
+bench: bench-drain
+
+bench-drain: build
+	@$(SETUP) test
+	@$(TD_PYTHON) bench/drain.py --build $(BUILD) --model $(or $(MODEL),qwen3)
+
 # Verbs with nothing behind them yet say so and fail.
-#: make bench[-render|-encode|-drain|-aggregate], fuzz T=SECONDS, selfcheck, test-distributed
-bench bench-render bench-encode bench-drain bench-aggregate:
-	@echo "make $@: not there yet: there are no benchmarks under bench/" >&2; exit 1
+#: make bench-render, bench-encode, bench-aggregate, fuzz T=SECONDS, selfcheck, test-distributed
+bench-render bench-encode bench-aggregate:
+	@echo "make $@: not there yet: bench/ has only the drain" >&2; exit 1
 
 fuzz:
 	@echo "make fuzz: not there yet: there are no fuzz targets under fuzz/" >&2; exit 1

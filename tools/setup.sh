@@ -90,6 +90,7 @@ build)
     install_missing ;;
 test)
     need_build
+    need g++ "checks that the public headers serve C++" c++ --version
     need python3-venv "the Python environment of the tests" python3 -c "import ensurepip"
     install_missing
     make_venv ;;
