@@ -4,6 +4,7 @@
 #ifndef TD_SRC_VALUE_JSON_SCAN_H
 #define TD_SRC_VALUE_JSON_SCAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
