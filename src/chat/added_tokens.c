@@ -1,0 +1,496 @@
+/* added_tokens.c - the added tokens that AutoTokenizer's backend ends up with.
+ *
+ * In:    tokenizer_config.json, special_tokens_map.json, added_tokens.json, tokenizer.json.
+ * Idea:  (1) named tokens from class defaults and configuration, (2) a table "by id" from
+ *        added_tokens_decoder, or else from the other files, (3) that table over the backend's own
+ *        tokens, (4) named and extra tokens that are still missing.
+ * Holds: ids written in files order tokens only; a token's id is that of the vocabulary entry of
+ *        the same text, else the next free one. */
+#include "chat/added_tokens.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+static td_code push_added(td_arena *a, td_token_list *list, td_added token, td_error *err)
+{
+    if (list->count == list->cap) {
+        size_t cap = list->cap != 0 ? list->cap * 2 : 16;
+        td_added *items = td_arena_array(a, td_added, cap);
+        if (items == NULL)
+            return td_arena_fail(a, err);
+        if (list->count != 0)
+            memcpy(items, list->items, list->count * sizeof *items);
+        list->items = items;
+        list->cap = cap;
+    }
+    list->items[list->count++] = token;
+    return TD_OK;
+}
+
+static td_code push_named(td_arena *a, td_named_list *list, td_str name, td_added token,
+                          td_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (td_str_eq(list->items[i].name, name)) {
+            list->items[i].token = token;
+            return TD_OK;
+        }
+    }
+    if (list->count == list->cap) {
+        size_t cap = list->cap != 0 ? list->cap * 2 : 16;
+        td_named *items = td_arena_array(a, td_named, cap);
+        if (items == NULL)
+            return td_arena_fail(a, err);
+        if (list->count != 0)
+            memcpy(items, list->items, list->count * sizeof *items);
+        list->items = items;
+        list->cap = cap;
+    }
+    list->items[list->count++] = (td_named){ name, token };
+    return TD_OK;
+}
+
+static td_added *find_added(const td_token_list *list, td_str text)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (td_str_eq(list->items[i].text, text))
+            return &list->items[i];
+    }
+    return NULL;
+}
+
+static const td_value *key_of(const td_dict *d, const char *key)
+{
+    return d != NULL ? td_dict_find(d, td_str_from(key)) : NULL;
+}
+
+static td_added plain_special(td_str text)
+{
+    return (td_added){ .text = text, .special = true };
+}
+
+static bool flag(const td_dict *d, const char *key, bool missing)
+{
+    const td_value *v = key_of(d, key);
+    return v != NULL && v->tag == TD_V_BOOL ? v->as.boolean : missing;
+}
+
+/* A token object: its text is under content. */
+static td_code read_object(const td_dict *d, const char *where, td_added *ret, td_error *err)
+{
+    const td_value *content = key_of(d, "content");
+    if (content == NULL || !td_is_str(*content))
+        return td_fail(err, TD_E_INPUT, "%s: a token needs a \"content\" text", where);
+    ret->text = td_as_str(*content);
+    ret->special = flag(d, "special", false);
+    ret->normalized = flag(d, "normalized", !ret->special);
+    ret->lstrip = flag(d, "lstrip", false);
+    ret->rstrip = flag(d, "rstrip", false);
+    ret->single_word = flag(d, "single_word", false);
+    return TD_OK;
+}
+
+/* A token of tokenizer_config.json: text, or an object that says it is one. */
+static td_code read_config_token(td_value v, td_str key, td_added *ret, td_error *err)
+{
+    if (td_is_str(v)) {
+        *ret = plain_special(td_as_str(v));
+        return TD_OK;
+    }
+    if (v.tag != TD_V_DICT || key_of(v.as.dict, "__type") == NULL)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: \"%.*s\" is neither a text nor a token object",
+                       (int)key.len, key.ptr);
+    TD_TRY(read_object(v.as.dict, "tokenizer_config.json", ret, err));
+    ret->special = true;
+    return TD_OK;
+}
+
+static bool is_standard(td_str key)
+{
+    for (int i = 0; i < TD_STANDARD_TOKENS; i++) {
+        if (td_str_eq(key, td_str_from(td_standard_tokens[i])))
+            return true;
+    }
+    return false;
+}
+
+typedef struct merge {
+    td_arena *a;
+    const td_token_files *files;
+    td_named_list named; /* a token without text: unset */
+    td_token_list extra;
+    td_token_list by_id;
+    td_error *err;
+} merge;
+
+static td_code named_from_defaults(merge *m)
+{
+    for (int i = 0; i < TD_STANDARD_TOKENS; i++) {
+        const char *text = m->files->rule != NULL ? m->files->rule->defaults[i] : NULL;
+        td_added token = text != NULL ? plain_special(td_str_from(text)) : (td_added){ 0 };
+        TD_TRY(push_named(m->a, &m->named, td_str_from(td_standard_tokens[i]), token, m->err));
+    }
+    return TD_OK;
+}
+
+/* special_tokens_map.json, read only when the configuration has no added_tokens_decoder. */
+static td_code named_from_map(merge *m)
+{
+    const td_dict *d = m->files->special_map;
+    for (uint32_t i = 0; d != NULL && i < d->count; i++) {
+        if (!td_is_str(d->entries[i].key))
+            continue;
+        td_str key = td_as_str(d->entries[i].key);
+        td_value v = d->entries[i].val;
+        if (!td_str_ends(key, TD_STR("_token")) || (!td_is_str(v) && v.tag != TD_V_DICT))
+            continue;
+        td_added token = { 0 };
+        if (td_is_str(v))
+            token = plain_special(td_as_str(v));
+        else
+            TD_TRY(read_object(v.as.dict, "special_tokens_map.json", &token, m->err));
+        token.special = true;
+        TD_TRY(push_named(m->a, &m->named, key, token, m->err));
+    }
+    return TD_OK;
+}
+
+static bool named_in_map(const merge *m, td_str key)
+{
+    const td_value *v = m->files->special_map ? td_dict_find(m->files->special_map, key) : NULL;
+    return v != NULL && (td_is_str(*v) || v->tag == TD_V_DICT);
+}
+
+static td_code named_from_config(merge *m, bool map_wins)
+{
+    const td_dict *d = m->files->tok_config;
+    for (uint32_t i = 0; d != NULL && i < d->count; i++) {
+        if (!td_is_str(d->entries[i].key))
+            continue;
+        td_str key = td_as_str(d->entries[i].key);
+        td_value v = d->entries[i].val;
+        if (!td_str_ends(key, TD_STR("_token")) || (map_wins && named_in_map(m, key)))
+            continue;
+        td_added token = { 0 };
+        if (is_standard(key)) {
+            if (!td_is_none(v))
+                TD_TRY(read_config_token(v, key, &token, m->err));
+        } else if (td_is_str(v)) {
+            token = plain_special(td_as_str(v));
+        } else {
+            continue; /* an option whose name happens to end like that */
+        }
+        TD_TRY(push_named(m->a, &m->named, key, token, m->err));
+    }
+    return TD_OK;
+}
+
+static td_code extra_from_list(merge *m, td_value list, const char *where)
+{
+    for (uint32_t i = 0; i < list.len; i++) {
+        td_value v = list.as.items[i];
+        td_added token;
+        if (td_is_str(v)) {
+            token = plain_special(td_as_str(v));
+        } else if (v.tag == TD_V_DICT && key_of(v.as.dict, "__type") != NULL) {
+            TD_TRY(read_object(v.as.dict, where, &token, m->err));
+        } else {
+            return td_fail(m->err, TD_E_TOKENIZER, "%s: extra special token %u is no text", where,
+                           i);
+        }
+        TD_TRY(push_added(m->a, &m->extra, token, m->err));
+    }
+    return TD_OK;
+}
+
+static bool is_filled(const td_value *v)
+{
+    return v != NULL && ((v->tag == TD_V_LIST && v->len != 0) ||
+                         (v->tag == TD_V_DICT && v->as.dict->count != 0));
+}
+
+static td_code extra_tokens(merge *m, bool with_map)
+{
+    const td_value *v = key_of(m->files->tok_config, "extra_special_tokens");
+    bool set = is_filled(v);
+    if (!set)
+        v = key_of(m->files->tok_config, "additional_special_tokens");
+    if (is_filled(v) && v->tag == TD_V_LIST) {
+        set = true;
+        TD_TRY(extra_from_list(m, *v, "tokenizer_config.json"));
+    }
+    for (uint32_t i = 0; is_filled(v) && v->tag == TD_V_DICT && i < v->as.dict->count; i++) {
+        td_entry e = v->as.dict->entries[i];
+        if (!td_is_str(e.val) || !td_is_str(e.key))
+            return td_fail(m->err, TD_E_TOKENIZER,
+                           "tokenizer_config.json: extra_special_tokens must map names to texts");
+        TD_TRY(push_named(m->a, &m->named, td_as_str(e.key), plain_special(td_as_str(e.val)),
+                          m->err));
+    }
+    if (!with_map)
+        return TD_OK;
+    const td_value *more = key_of(m->files->special_map, "additional_special_tokens");
+    if (!set && is_filled(more) && more->tag == TD_V_LIST)
+        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json"));
+    more = key_of(m->files->special_map, "extra_special_tokens");
+    if (is_filled(more) && more->tag == TD_V_LIST)
+        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json"));
+    return TD_OK;
+}
+
+static bool parse_id(td_str text, int64_t *ret)
+{
+    int64_t id = 0;
+    if (text.len == 0 || text.len > 10)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        id = id * 10 + (text.ptr[i] - '0');
+    }
+    *ret = id;
+    return true;
+}
+
+/* Sets the token of an id, replacing an earlier one. */
+static td_code put_by_id(merge *m, td_added token)
+{
+    for (size_t i = 0; i < m->by_id.count; i++) {
+        if (m->by_id.items[i].id == token.id) {
+            m->by_id.items[i] = token;
+            return TD_OK;
+        }
+    }
+    return push_added(m->a, &m->by_id, token, m->err);
+}
+
+static td_code by_id_from_decoder(merge *m, td_value decoder)
+{
+    const td_dict *d = decoder.as.dict;
+    for (uint32_t i = 0; i < d->count; i++) {
+        td_added token = { 0 };
+        if (!td_is_str(d->entries[i].key) || d->entries[i].val.tag != TD_V_DICT ||
+            !parse_id(td_as_str(d->entries[i].key), &token.id))
+            return td_fail(m->err, TD_E_INPUT,
+                           "tokenizer_config.json: added_tokens_decoder must map ids to tokens");
+        TD_TRY(read_object(d->entries[i].val.as.dict, "tokenizer_config.json", &token, m->err));
+        TD_TRY(push_added(m->a, &m->by_id, token, m->err)); /* keys of an object differ */
+    }
+    return TD_OK;
+}
+
+static bool is_named_or_extra(const merge *m, td_str text)
+{
+    for (size_t i = 0; i < m->named.count; i++) {
+        if (m->named.items[i].token.text.ptr != NULL &&
+            td_str_eq(m->named.items[i].token.text, text))
+            return true;
+    }
+    return find_added(&m->extra, text) != NULL;
+}
+
+static td_code by_id_from_files(merge *m)
+{
+    const td_dict *d = m->files->added_json;
+    for (uint32_t i = 0; d != NULL && i < d->count; i++) {
+        td_entry e = d->entries[i];
+        if (!td_is_str(e.key) || e.val.tag != TD_V_INT)
+            return td_fail(m->err, TD_E_INPUT, "added_tokens.json must map texts to ids");
+        bool special = is_named_or_extra(m, td_as_str(e.key));
+        td_added token = { .text = td_as_str(e.key), .id = e.val.as.integer, .special = special,
+                           .normalized = !special };
+        TD_TRY(put_by_id(m, token));
+    }
+    td_token_list own = { 0 };
+    TD_TRY(td_tokens_of_file(m->a, m->files->file, &own, m->err));
+    for (size_t i = 0; i < own.count; i++)
+        TD_TRY(put_by_id(m, own.items[i]));
+    return TD_OK;
+}
+
+static void sort_by_id(td_token_list *list)
+{
+    /* files list them in order already, so insertion is linear */
+    for (size_t i = 1; i < list->count; i++) {
+        td_added token = list->items[i];
+        size_t at = i;
+        while (at > 0 && list->items[at - 1].id > token.id) {
+            list->items[at] = list->items[at - 1];
+            at--;
+        }
+        list->items[at] = token;
+    }
+}
+
+static bool same_token(const td_added *x, const td_added *y)
+{
+    return td_str_eq(x->text, y->text) && x->special == y->special &&
+           x->normalized == y->normalized && x->lstrip == y->lstrip && x->rstrip == y->rstrip &&
+           x->single_word == y->single_word;
+}
+
+/* The vocabulary entry of a text, or -1. */
+static int64_t vocab_id(const td_dict *file, td_str text, int64_t *ret_size)
+{
+    const td_value *model = key_of(file, "model");
+    const td_value *vocab = model != NULL && model->tag == TD_V_DICT
+                                ? key_of(model->as.dict, "vocab")
+                                : NULL;
+    *ret_size = 0;
+    if (vocab != NULL && vocab->tag == TD_V_DICT) {
+        *ret_size = vocab->as.dict->count;
+        const td_value *id = td_dict_find(vocab->as.dict, text);
+        return id != NULL && id->tag == TD_V_INT ? id->as.integer : -1;
+    }
+    if (vocab == NULL || vocab->tag != TD_V_LIST)
+        return -1;
+    *ret_size = vocab->len;
+    for (uint32_t i = 0; i < vocab->len; i++) {
+        td_value piece = vocab->as.items[i];
+        if (piece.tag == TD_V_LIST && piece.len != 0 && td_is_str(piece.as.items[0]) &&
+            td_str_eq(td_as_str(piece.as.items[0]), text))
+            return i;
+    }
+    return -1;
+}
+
+/* Adds one token to the backend, as add_tokens does. */
+static td_code add_to_backend(merge *m, td_tokens *t, td_added token)
+{
+    td_added *old = find_added(&t->added, token.text);
+    if (old != NULL) {
+        token.id = old->id;
+        t->changed |= !same_token(old, &token);
+        *old = token;
+        return TD_OK;
+    }
+    int64_t next;
+    token.id = vocab_id(m->files->file, token.text, &next);
+    if (token.id < 0) {
+        for (size_t i = 0; i < t->added.count; i++) {
+            if (t->added.items[i].id >= next)
+                next = t->added.items[i].id + 1;
+        }
+        token.id = next;
+    }
+    t->changed = true;
+    return push_added(m->a, &t->added, token, m->err);
+}
+
+/* Named tokens without text drop out; those in the table take its flags. */
+static void settle_named(merge *m)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->named.count; i++) {
+        td_named n = m->named.items[i];
+        if (n.token.text.ptr == NULL)
+            continue;
+        const td_added *known = find_added(&m->by_id, n.token.text);
+        if (known != NULL)
+            n.token = *known;
+        m->named.items[kept++] = n;
+    }
+    m->named.count = kept;
+}
+
+static td_code build_backend(merge *m, td_tokens *t)
+{
+    td_token_list own = { 0 };
+    TD_TRY(td_tokens_of_file(m->a, m->files->file, &own, m->err));
+    if (m->files->rule == NULL) {
+        t->added = own;
+        for (size_t i = 0; i < own.count; i++) { /* ids close up as the reference's loader does */
+            int64_t size, id = vocab_id(m->files->file, own.items[i].text, &size);
+            (void)size;
+            if (id >= 0)
+                own.items[i].id = id;
+        }
+    }
+    for (size_t i = 0; i < m->by_id.count; i++)
+        TD_TRY(add_to_backend(m, t, m->by_id.items[i]));
+    for (size_t i = 0; i < m->named.count; i++) {
+        td_added token = m->named.items[i].token;
+        token.special = true;
+        if (find_added(&t->added, token.text) == NULL)
+            TD_TRY(add_to_backend(m, t, token));
+    }
+    for (size_t i = 0; i < m->extra.count; i++) {
+        if (find_added(&t->added, m->extra.items[i].text) == NULL)
+            TD_TRY(add_to_backend(m, t, m->extra.items[i]));
+    }
+    if (m->files->rule == NULL || !m->files->rule->resets_named)
+        return TD_OK;
+    for (size_t i = 0; i < m->named.count; i++)
+        TD_TRY(add_to_backend(m, t, plain_special(m->named.items[i].token.text)));
+    for (size_t i = 0; i < m->extra.count; i++)
+        TD_TRY(add_to_backend(m, t, plain_special(m->extra.items[i].text)));
+    return TD_OK;
+}
+
+td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret, td_error *err)
+{
+    merge m = { .a = a, .files = files, .err = err };
+    const td_value *decoder = key_of(files->tok_config, "added_tokens_decoder");
+    bool has_decoder = decoder != NULL && decoder->tag == TD_V_DICT;
+    TD_TRY(named_from_defaults(&m));
+    if (!has_decoder)
+        TD_TRY(named_from_map(&m));
+    TD_TRY(named_from_config(&m, /* map_wins */ !has_decoder));
+    TD_TRY(extra_tokens(&m, /* with_map */ !has_decoder));
+    TD_TRY(has_decoder ? by_id_from_decoder(&m, *decoder) : by_id_from_files(&m));
+    sort_by_id(&m.by_id);
+    settle_named(&m);
+    *ret = (td_tokens){ 0 };
+    TD_TRY(build_backend(&m, ret));
+    ret->named = m.named;
+    return TD_OK;
+}
+
+td_code td_tokens_of_file(td_arena *a, const td_dict *file, td_token_list *ret, td_error *err)
+{
+    const td_value *list = key_of(file, "added_tokens");
+    if (list == NULL || list->tag != TD_V_LIST)
+        return TD_OK;
+    for (uint32_t i = 0; i < list->len; i++) {
+        td_value v = list->as.items[i];
+        td_added token = { 0 };
+        if (v.tag != TD_V_DICT)
+            return td_fail(err, TD_E_INPUT, "tokenizer.json: added_tokens[%u] is no object", i);
+        TD_TRY(read_object(v.as.dict, "tokenizer.json", &token, err));
+        const td_value *id = key_of(v.as.dict, "id");
+        token.id = id != NULL && id->tag == TD_V_INT ? id->as.integer : 0;
+        TD_TRY(push_added(a, ret, token, err));
+    }
+    return TD_OK;
+}
+
+static bool set_flag(td_arena *a, td_dict *d, td_str key, bool value)
+{
+    return td_dict_set(a, d, td_key(key), td_bool(value));
+}
+
+td_code td_tokens_to_value(td_arena *a, const td_token_list *list, td_value *ret, td_error *err)
+{
+    td_value *items = td_arena_array(a, td_value, list->count + 1);
+    if (items == NULL)
+        return td_arena_fail(a, err);
+    for (size_t i = 0; i < list->count; i++) {
+        const td_added *t = &list->items[i];
+        td_dict *d = td_dict_new(a, 7);
+        bool ok = d != NULL && td_dict_set(a, d, td_key(TD_STR("id")), td_int(t->id)) &&
+                  td_dict_set(a, d, td_key(TD_STR("content")), td_string(t->text)) &&
+                  set_flag(a, d, TD_STR("single_word"), t->single_word) &&
+                  set_flag(a, d, TD_STR("lstrip"), t->lstrip) &&
+                  set_flag(a, d, TD_STR("rstrip"), t->rstrip) &&
+                  set_flag(a, d, TD_STR("normalized"), t->normalized) &&
+                  set_flag(a, d, TD_STR("special"), t->special);
+        if (!ok)
+            return td_arena_fail(a, err);
+        items[i] = td_dict_of(d);
+    }
+    *ret = td_list_of(items, (uint32_t)list->count);
+    return TD_OK;
+}

@@ -1,0 +1,304 @@
+/* model.c - a model from a directory, a file, a cached name or the program itself. */
+#include "chat/model.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "chat/default_model.h"
+#include "chat/files.h"
+#include "chat/tokenizer_class.h"
+#include "value/json.h"
+
+static const td_model_options no_options;
+
+static const char *keep_text(td_model *m, const char *text)
+{
+    size_t len = strlen(text);
+    char *copy = td_arena_array(&m->arena, char, len + 1);
+    if (copy != NULL)
+        memcpy(copy, text, len + 1);
+    return copy;
+}
+
+static td_code keep_tokens(td_model *m, const td_tokens *t, td_error *err)
+{
+    m->added.items = td_arena_array(&m->arena, td_added, t->added.count + 1);
+    m->named.items = td_arena_array(&m->arena, td_named, t->named.count + 1);
+    if (m->added.items == NULL || m->named.items == NULL)
+        return td_arena_fail(&m->arena, err);
+    for (size_t i = 0; i < t->added.count; i++) {
+        m->added.items[i] = t->added.items[i];
+        m->added.items[i].text = td_arena_copy(&m->arena, t->added.items[i].text);
+        if (m->added.items[i].text.ptr == NULL)
+            return td_arena_fail(&m->arena, err);
+        m->added.count++;
+    }
+    for (size_t i = 0; i < t->named.count; i++) {
+        td_named n = t->named.items[i];
+        n.name = td_arena_copy(&m->arena, n.name);
+        n.token.text = td_arena_copy(&m->arena, n.token.text);
+        if (n.name.ptr == NULL || n.token.text.ptr == NULL)
+            return td_arena_fail(&m->arena, err);
+        m->named.items[m->named.count++] = n;
+    }
+    return TD_OK;
+}
+
+/* Hands a tokenizer.json that is a value tree to the tokenizer. */
+static td_code tokenizer_from_value(td_model *m, const td_dict *root, td_error *err)
+{
+    td_buf text = { 0 };
+    td_json_style compact = { .has_separators = true, .item_separator = TD_STR(","),
+                              .key_separator = TD_STR(":") };
+    td_value v = td_dict_of((td_dict *)root);
+    td_code code = td_json_write(&text, v, &compact, err);
+    if (code == TD_OK)
+        code = td_tokenizer_new_from_json(td_buf_view(&text), &m->tokenizer, err);
+    td_buf_done(&text);
+    return code;
+}
+
+static const td_class_rule *rule_for(td_model *m, const td_class_choice *choice, td_error *err)
+{
+    if (choice->generic)
+        return NULL;
+    const td_class_rule *rule = td_class_rule_find(choice->name);
+    if (rule == NULL)
+        td_fail(err, TD_E_TOKENIZER,
+                "the rules of %.*s (%s) are not available in this version; --compat "
+                "tokenizer.json loads the file as it stands",
+                (int)choice->name.len, choice->name.ptr, choice->why);
+    m->rebuilt = rule != NULL;
+    return rule;
+}
+
+/* What the configuration may ask for that has no rules here yet. */
+static td_code refuse_unknown(const td_dict *tok_config, td_error *err)
+{
+    static const char *const keys[] = { "fix_mistral_regex", "fast_tokenizer_files" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const td_value *v = tok_config ? td_dict_find(tok_config, td_str_from(keys[i])) : NULL;
+        if (v != NULL && v->tag != TD_V_NONE && !(v->tag == TD_V_BOOL && !v->as.boolean))
+            return td_fail(err, TD_E_TOKENIZER,
+                           "tokenizer_config.json: \"%s\" is not available in this version",
+                           keys[i]);
+    }
+    return TD_OK;
+}
+
+static td_code load_as_it_stands(td_model *m, td_arena *a, td_str json, const td_token_files *files,
+                                 td_error *err)
+{
+    m->class_why = "tokenizer.json as it stands";
+    m->class_used = TD_STR("Tokenizer");
+    TD_TRY(td_tokenizer_new_from_json(json, &m->tokenizer, err));
+    td_tokens tokens = { 0 };
+    if (files->tok_config != NULL) { /* templates see the named tokens in any case */
+        TD_TRY(td_tokens_merge(a, files, &tokens, err));
+        tokens.added = (td_token_list){ 0 };
+    }
+    TD_TRY(td_tokens_of_file(a, files->file, &tokens.added, err));
+    return keep_tokens(m, &tokens, err);
+}
+
+static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_class_choice *choice,
+                             td_token_files *files, td_error *err)
+{
+    m->class_why = choice->why;
+    m->class_used = td_arena_copy(&m->arena, choice->name);
+    m->class_asked = td_arena_copy(&m->arena, choice->asked);
+    if (m->class_used.ptr == NULL || m->class_asked.ptr == NULL)
+        return td_arena_fail(&m->arena, err);
+    files->rule = rule_for(m, choice, err);
+    if (err->code != TD_OK)
+        return err->code;
+    td_tokens tokens;
+    TD_TRY(td_tokens_merge(a, files, &tokens, err));
+    m->tokens_merged = tokens.changed;
+    TD_TRY(keep_tokens(m, &tokens, err));
+    if (files->rule == NULL && !tokens.changed)
+        return td_tokenizer_new_from_json(json, &m->tokenizer, err);
+    td_dict *root;
+    if (files->rule != NULL)
+        TD_TRY(td_class_rebuild(a, files->rule, files->tok_config, files->file, &root, err));
+    else if ((root = td_dict_copy(a, files->file, 1)) == NULL)
+        return td_arena_fail(a, err);
+    td_value added;
+    TD_TRY(td_tokens_to_value(a, &tokens.added, &added, err));
+    if (!td_dict_set(a, root, td_key(TD_STR("added_tokens")), added))
+        return td_arena_fail(a, err);
+    return tokenizer_from_value(m, root, err);
+}
+
+static td_code parse_object(td_arena *a, td_str text, const char *file, const td_dict **ret,
+                            td_error *err)
+{
+    td_value root;
+    if (td_json_read(a, text, &root, err) == TD_OK && root.tag != TD_V_DICT)
+        td_fail(err, TD_E_INPUT, "must hold a JSON object, not %s", td_value_type_name(root));
+    if (err->code != TD_OK) {
+        td_while(err, "%s", file);
+        return td_error_in_file(err, file);
+    }
+    *ret = root.as.dict;
+    return TD_OK;
+}
+
+/* Everything but the templates, from what the files hold. */
+static td_code load_tokenizer(td_model *m, td_arena *a, td_str json, const td_dict *config,
+                              td_token_files *files, td_error *err)
+{
+    if (m->compat == TD_COMPAT_TOKENIZER_JSON)
+        return load_as_it_stands(m, a, json, files, err);
+    TD_TRY(refuse_unknown(files->tok_config, err));
+    const td_value *split = files->tok_config
+                                ? td_dict_find(files->tok_config, TD_STR("split_special_tokens"))
+                                : NULL;
+    if (split != NULL && split->tag == TD_V_BOOL && split->as.boolean)
+        m->encode_flags |= TD_ENCODE_PLAIN_TEXT;
+    td_class_choice choice;
+    TD_TRY(td_class_choose(config, files->tok_config, json, &choice, err));
+    return load_by_class(m, a, json, &choice, files, err);
+}
+
+static td_code load_directory(td_model *m, td_arena *a, const char *dir, td_error *err)
+{
+    m->kind = "directory";
+    const td_dict *config = NULL;
+    td_token_files files = { 0 };
+    TD_TRY(td_file_read_object(a, dir, "config.json", &config, err));
+    TD_TRY(td_file_read_object(a, dir, "tokenizer_config.json", &files.tok_config, err));
+    TD_TRY(td_file_read_object(a, dir, "special_tokens_map.json", &files.special_map, err));
+    TD_TRY(td_file_read_object(a, dir, "added_tokens.json", &files.added_json, err));
+    td_str json;
+    TD_TRY(td_file_read_optional(a, dir, "tokenizer.json", &json, err));
+    if (json.ptr == NULL)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "%s holds no tokenizer.json; other vocabulary files are not available in "
+                       "this version", dir);
+    TD_TRY(parse_object(a, json, "tokenizer.json", &files.file, err));
+    TD_TRY(td_model_find_templates(m, dir, files.tok_config, err));
+    return load_tokenizer(m, a, json, config, &files, err);
+}
+
+static td_code load_built_in(td_model *m, td_arena *a, td_error *err)
+{
+    m->kind = "built-in";
+    td_token_files files = { 0 };
+    TD_TRY(parse_object(a, td_default_tokenizer_json(), "tokenizer.json", &files.file, err));
+    TD_TRY(parse_object(a, td_default_tokenizer_config(), "tokenizer_config.json",
+                        &files.tok_config, err));
+    TD_TRY(td_model_add_template(m, TD_STR("default"), "chat_template.jinja",
+                                 td_default_chat_template(), err));
+    return load_tokenizer(m, a, td_default_tokenizer_json(), /* config */ NULL, &files, err);
+}
+
+static td_code load_file(td_model *m, td_arena *a, const char *path, td_error *err)
+{
+    m->kind = "file";
+    td_str json;
+    TD_TRY(td_file_read(a, path, "", &json, err));
+    td_str name = td_str_from(path);
+    if (td_str_ends(name, TD_STR(".model")) || td_str_ends(name, TD_STR(".tiktoken")) ||
+        td_str_ends(name, TD_STR("tekken.json")))
+        return td_fail(err, TD_E_TOKENIZER,
+                       "%s: vocabulary files other than tokenizer.json are not available in this "
+                       "version", path);
+    td_token_files files = { 0 };
+    TD_TRY(parse_object(a, json, path, &files.file, err));
+    return load_as_it_stands(m, a, json, &files, err);
+}
+
+static td_code load(td_model *m, td_arena *a, const char *name, const td_model_options *options,
+                    td_error *err)
+{
+    m->compat = options->compat;
+    m->name = keep_text(m, name != NULL ? name : "built-in");
+    if (m->name == NULL)
+        return td_arena_fail(&m->arena, err);
+    if (name == NULL)
+        return load_built_in(m, a, err);
+    if (td_path_is_dir(name))
+        return load_directory(m, a, name, err);
+    if (td_path_is_file(name))
+        return load_file(m, a, name, err);
+    const char *dir = td_hub_find(a, name, options, err);
+    return dir != NULL ? load_directory(m, a, dir, err) : err->code;
+}
+
+td_code td_model_new(const char *name, const td_model_options *options, td_model **ret_model,
+                     td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    uint64_t start = td_now_ns();
+    td_model *m = td_calloc(1, sizeof *m);
+    td_arena work = { 0 };
+    td_code code = TD_OK;
+    if (m == NULL) {
+        code = td_fail_nomem(&local);
+    } else {
+        atomic_init(&m->owners, 1);
+        code = load(m, &work, name, options != NULL ? options : &no_options, &local);
+    }
+    td_arena_done(&work);
+    if (code == TD_OK) {
+        m->load_ns = td_now_ns() - start;
+        *ret_model = m;
+        return TD_OK;
+    }
+    td_model_free(m);
+    if (err != NULL)
+        td_error_move(err, &local);
+    td_error_clear(&local);
+    return code;
+}
+
+td_model *td_model_ref(td_model *m)
+{
+    atomic_fetch_add_explicit(&m->owners, 1, memory_order_relaxed);
+    return m;
+}
+
+void td_model_free(td_model *m)
+{
+    if (m == NULL || atomic_fetch_sub_explicit(&m->owners, 1, memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < m->template_count; i++)
+        td_template_free((td_template *)m->templates[i].compiled);
+    td_tokenizer_free(m->tokenizer);
+    td_arena_done(&m->arena);
+    td_free(m);
+}
+
+td_tokenizer *td_model_tokenizer(const td_model *m)
+{
+    return m->tokenizer;
+}
+
+size_t td_model_template_count(const td_model *m)
+{
+    return m->template_count;
+}
+
+td_model_template td_model_template_at(const td_model *m, size_t i)
+{
+    return m->templates[i];
+}
+
+size_t td_model_special_count(const td_model *m)
+{
+    return m->named.count;
+}
+
+td_str td_model_special_name(const td_model *m, size_t i)
+{
+    return m->named.items[i].name;
+}
+
+td_str td_model_special_text(const td_model *m, size_t i)
+{
+    return m->named.items[i].token.text;
+}

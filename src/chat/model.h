@@ -1,0 +1,52 @@
+/* model.h - what the layers above see of a td_model beyond the public header. */
+#ifndef TD_SRC_CHAT_MODEL_H
+#define TD_SRC_CHAT_MODEL_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "chat/added_tokens.h"
+#include "tokdrain/model.h"
+#include "value/value.h"
+
+struct td_model {
+    atomic_uint owners;
+    td_arena arena; /* every text and array below */
+    const char *name;
+    const char *kind; /* "built-in", "directory", "file" */
+    td_tokenizer *tokenizer;
+
+    td_model_template *templates;
+    size_t template_count;
+    bool templates_are_map; /* several, or named: a request may pick by name */
+
+    td_token_list added; /* every added token, for control token search */
+    td_named_list named;
+    unsigned encode_flags; /* TD_ENCODE_PLAIN_TEXT when split_special_tokens is set */
+
+    td_compat compat;
+    td_str class_asked, class_used;
+    const char *class_why;
+    bool rebuilt, tokens_merged;
+    uint64_t load_ns;
+};
+
+/* Picks a template as get_chat_template does. asked is the caller's name or text (ptr NULL: none),
+ * has_tools whether tools are not none. *ret_index is the model's template; SIZE_MAX: asked is a
+ * template text of its own. TD_E_TEMPLATE when there is none. */
+td_code td_model_pick_template(const td_model *m, td_str asked, bool has_tools, size_t *ret_index,
+                               td_error *err);
+
+/* ---- parts of loading ---- */
+
+/* Adds a template; file and name are copied. */
+td_code td_model_add_template(td_model *m, td_str name, const char *file, td_str source,
+                              td_error *err);
+/* Finds the chat templates of a directory. tok_config may be NULL. */
+td_code td_model_find_templates(td_model *m, const char *dir, const td_dict *tok_config,
+                                td_error *err);
+/* The folder of a cached hub model, or NULL with err set. */
+const char *td_hub_find(td_arena *a, const char *name, const td_model_options *options,
+                        td_error *err);
+
+#endif
