@@ -1,0 +1,512 @@
+/* counter.c - a pool of workers behind a bounded queue, results in the order of submission.
+ *
+ * Idea:  one ring of slots. Submitting fills the slot at the tail; workers run the oldest pending
+ *        one; collecting empties the slot at the head when it is done. A slot's place is the item's
+ *        place, so order costs nothing.
+ * Holds: head <= run <= tail; slots before run are not pending (interrupting moves run back); the
+ *        ring has a slot for each item that is submitted and not collected.
+ * Locks: one mutex guards the ring and the numbers; an item is processed without it. */
+#include "count/counter.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "count/process.h"
+#include "value/json.h"
+
+enum { JOBS_MAX = 1024, QUEUE_ITEMS = 1024 };
+static const size_t QUEUE_BYTES = (size_t)256 << 20;
+static const size_t MEMO_BYTES = (size_t)256 << 20;
+
+typedef enum slot_state { EMPTY, PENDING, RUNNING, DONE } slot_state;
+
+typedef struct slot {
+    td_request *request;
+    td_result_box *result;
+    size_t bytes;
+    slot_state state;
+} slot;
+
+typedef struct worker {
+    td_counter *counter;
+    td_thread thread;
+    td_worker_scratch scratch;
+    size_t scratch_bytes; /* under the lock */
+} worker;
+
+struct td_counter {
+    td_shared shared;
+    td_arena texts; /* copies of the options' texts, and the default keywords */
+    atomic_bool interrupt;
+
+    td_mutex lock;
+    td_cond work;  /* something is pending, or the workers shall end */
+    td_cond done;  /* the head is done, or the counter was paused */
+    td_cond space; /* a slot or bytes became free */
+    td_cond idle;  /* a worker rests */
+
+    slot *slots;
+    size_t slot_count; /* a power of two */
+    uint64_t head, run, tail, seek;
+    size_t items_max, bytes_max, bytes;
+    unsigned running;
+    bool paused, stopping;
+    td_counter_stats stats; /* done, failed, tokens, reused_tokens */
+
+    worker *workers;
+    unsigned workers_ready, workers_started;
+};
+
+static slot *slot_at(td_counter *c, uint64_t n)
+{
+    return &c->slots[n & (c->slot_count - 1)];
+}
+
+/* ---- workers ---- */
+
+/* Lock held. The oldest pending item, or NULL. */
+static slot *take_pending(td_counter *c)
+{
+    while (c->run < c->tail && slot_at(c, c->run)->state != PENDING)
+        c->run++;
+    return c->run < c->tail ? slot_at(c, c->run) : NULL;
+}
+
+/* Lock held. */
+static void finish(td_counter *c, slot *s, uint64_t place, bool finished)
+{
+    c->running--;
+    if (!finished) {
+        s->state = PENDING;
+        if (place < c->run)
+            c->run = place;
+    } else {
+        const td_result *r = &s->result->pub;
+        s->state = DONE;
+        c->stats.done++;
+        c->stats.failed += r->error.code != TD_OK && r->via != TD_VIA_FALLBACK;
+        c->stats.tokens += r->counted ? r->tokens : 0;
+        c->stats.reused_tokens += r->counted ? r->reused : 0;
+        if (place == c->head)
+            td_cond_broadcast(&c->done);
+    }
+    if (c->paused)
+        td_cond_broadcast(&c->idle);
+}
+
+static void *work(void *user)
+{
+    worker *w = user;
+    td_counter *c = w->counter;
+    td_mutex_lock(&c->lock);
+    for (;;) {
+        slot *s = c->paused ? NULL : take_pending(c);
+        if (c->stopping)
+            break;
+        if (s == NULL) {
+            td_cond_wait(&c->work, &c->lock);
+            continue;
+        }
+        uint64_t place = c->run++;
+        td_request *request = s->request;
+        s->state = RUNNING;
+        c->running++;
+        td_mutex_unlock(&c->lock);
+
+        bool finished = td_process(&c->shared, &w->scratch, request);
+        td_result_box *box = NULL;
+        if (finished) {
+            box = request->box;
+            request->box = NULL;
+            td_request_free(request);
+        }
+
+        td_mutex_lock(&c->lock);
+        w->scratch_bytes = td_scratch_bytes(&w->scratch);
+        if (finished) {
+            s->request = NULL;
+            s->result = box;
+        }
+        finish(c, s, place, finished);
+    }
+    td_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+static td_code copy_text(td_arena *a, td_str *text, td_error *err)
+{
+    if (text->ptr == NULL)
+        return TD_OK;
+    char *copy = td_arena_array(a, char, text->len + 64);
+    if (copy == NULL)
+        return td_arena_fail(a, err);
+    memcpy(copy, text->ptr, text->len);
+    memset(copy + text->len, 0, 64);
+    text->ptr = copy;
+    return TD_OK;
+}
+
+static td_code set_defaults(td_counter *c, td_error *err)
+{
+    td_counter_options *o = &c->shared.options;
+    td_chat_env *env = &c->shared.env;
+    td_str file = { o->template_file, o->template_file != NULL ? strlen(o->template_file) : 0 };
+    TD_TRY(copy_text(&c->texts, &o->chat_template, err));
+    TD_TRY(copy_text(&c->texts, &file, err));
+    TD_TRY(copy_text(&c->texts, &o->chat_template_kwargs, err));
+    env->model = c->shared.model;
+    env->default_template = o->chat_template;
+    env->default_template_file = file.ptr != NULL ? file.ptr : "chat_template";
+    env->parse_arguments = o->parse_arguments;
+    env->now = (jj_now){ o->now.fixed, o->now.unix_seconds, o->now.microseconds,
+                         o->now.utc_offset_seconds };
+    if (o->chat_template_kwargs.ptr == NULL)
+        return TD_OK;
+    td_value kwargs;
+    if (td_json_read(&c->texts, o->chat_template_kwargs, &kwargs, err) != TD_OK)
+        return td_while(err, "chat_template_kwargs");
+    if (kwargs.tag != TD_V_DICT)
+        return td_fail(err, TD_E_INPUT, "chat_template_kwargs must be a JSON object, not %s",
+                       td_value_type_name(kwargs));
+    env->default_kwargs = kwargs.as.dict;
+    return TD_OK;
+}
+
+static td_code make_parts(td_counter *c, td_error *err)
+{
+    td_counter_options *o = &c->shared.options;
+    if (o->jobs == 0)
+        o->jobs = td_cores_available();
+    if (o->jobs > JOBS_MAX)
+        o->jobs = JOBS_MAX;
+    c->items_max = o->queue_items != 0 ? o->queue_items : QUEUE_ITEMS;
+    c->bytes_max = o->queue_bytes != 0 ? o->queue_bytes : QUEUE_BYTES;
+    c->slot_count = 16;
+    while (c->slot_count < c->items_max && c->slot_count < SIZE_MAX / 2)
+        c->slot_count *= 2;
+    c->paused = o->paused;
+    c->shared.env.templates = td_template_cache_new();
+    c->slots = td_calloc(c->slot_count, sizeof *c->slots);
+    c->workers = td_calloc(o->jobs, sizeof *c->workers);
+    if (!o->no_reuse)
+        c->shared.memo = td_memo_new(o->memo_bytes != 0 ? o->memo_bytes : MEMO_BYTES);
+    if (c->shared.env.templates == NULL || c->slots == NULL || c->workers == NULL ||
+        (!o->no_reuse && c->shared.memo == NULL))
+        return td_fail_nomem(err);
+    return set_defaults(c, err);
+}
+
+static td_code start_workers(td_counter *c, td_error *err)
+{
+    for (unsigned i = 0; i < c->shared.options.jobs; i++) {
+        c->workers[i].counter = c;
+        if (!td_scratch_init(&c->workers[i].scratch, c->shared.model, &c->shared.options.limits))
+            return td_fail_nomem(err);
+        c->workers_ready++;
+    }
+    for (unsigned i = 0; i < c->workers_ready; i++) {
+        if (!td_thread_start(&c->workers[i].thread, work, &c->workers[i]))
+            return td_fail(err, TD_E_INTERNAL, "a worker thread could not be started");
+        c->workers_started++;
+    }
+    return TD_OK;
+}
+
+static bool init_locks(td_counter *c)
+{
+    if (!td_mutex_init(&c->lock))
+        return false;
+    td_cond *conds[] = { &c->work, &c->done, &c->space, &c->idle };
+    for (size_t i = 0; i < sizeof conds / sizeof *conds; i++) {
+        if (td_cond_init(conds[i]))
+            continue;
+        while (i-- > 0)
+            td_cond_done(conds[i]);
+        td_mutex_done(&c->lock);
+        return false;
+    }
+    return true;
+}
+
+td_code td_counter_new(td_model *model, const td_counter_options *options,
+                       td_counter **ret_counter, td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    td_counter *c = td_calloc(1, sizeof *c);
+    if (c != NULL && !init_locks(c)) {
+        td_free(c);
+        c = NULL;
+    }
+    td_code code;
+    if (c == NULL) {
+        code = td_fail_nomem(&local);
+    } else {
+        if (options != NULL)
+            c->shared.options = *options;
+        c->shared.model = td_model_ref(model);
+        c->shared.interrupt = &c->interrupt;
+        atomic_init(&c->interrupt, false);
+        code = make_parts(c, &local);
+        if (code == TD_OK)
+            code = start_workers(c, &local);
+    }
+    if (code == TD_OK) {
+        *ret_counter = c;
+        return TD_OK;
+    }
+    td_counter_free(c);
+    if (err != NULL)
+        td_error_move(err, &local);
+    td_error_clear(&local);
+    return code;
+}
+
+void td_counter_free(td_counter *c)
+{
+    if (c == NULL)
+        return;
+    td_mutex_lock(&c->lock);
+    c->stopping = true;
+    atomic_store(&c->interrupt, true);
+    td_cond_broadcast(&c->work);
+    td_mutex_unlock(&c->lock);
+    for (unsigned i = 0; i < c->workers_started; i++)
+        td_thread_join(&c->workers[i].thread);
+    for (unsigned i = 0; i < c->workers_ready; i++)
+        td_scratch_done(&c->workers[i].scratch);
+    for (size_t i = 0; c->slots != NULL && i < c->slot_count; i++) {
+        td_request_free(c->slots[i].request);
+        td_result_free(c->slots[i].result != NULL ? &c->slots[i].result->pub : NULL);
+    }
+    td_memo_free(c->shared.memo);
+    td_template_cache_free(c->shared.env.templates);
+    td_free(c->slots);
+    td_free(c->workers);
+    td_arena_done(&c->texts);
+    td_model_free(c->shared.model);
+    td_cond_done(&c->work);
+    td_cond_done(&c->done);
+    td_cond_done(&c->space);
+    td_cond_done(&c->idle);
+    td_mutex_done(&c->lock);
+    td_free(c);
+}
+
+void td_counter_set_probe(td_counter *c, void (*probe)(void *user, uint64_t index, bool begins),
+                          void *user)
+{
+    c->shared.probe = probe;
+    c->shared.probe_user = user;
+}
+
+/* ---- in ---- */
+
+/* Lock held. */
+static bool has_room(const td_counter *c, size_t bytes)
+{
+    uint64_t outstanding = c->tail - c->head;
+    if (outstanding >= c->items_max)
+        return false;
+    return outstanding == 0 || (bytes <= c->bytes_max && c->bytes <= c->bytes_max - bytes);
+}
+
+/* Lock held; there is room. */
+static void put(td_counter *c, td_request *request, uint64_t index, size_t bytes)
+{
+    slot *s = slot_at(c, c->tail++);
+    assert(s->state == EMPTY);
+    request->index = index;
+    *s = (slot){ .request = request, .bytes = bytes, .state = PENDING };
+    c->bytes += bytes;
+    if (!c->paused)
+        td_cond_signal(&c->work);
+}
+
+td_code td_counter_submit(td_counter *c, td_request *request, uint64_t index, td_error *err)
+{
+    (void)err;
+    size_t bytes = td_request_bytes(request);
+    td_mutex_lock(&c->lock);
+    while (!has_room(c, bytes))
+        td_cond_wait(&c->space, &c->lock);
+    put(c, request, index, bytes);
+    td_mutex_unlock(&c->lock);
+    return TD_OK;
+}
+
+bool td_counter_try_submit(td_counter *c, td_request *request, uint64_t index)
+{
+    size_t bytes = td_request_bytes(request);
+    td_mutex_lock(&c->lock);
+    bool room = has_room(c, bytes);
+    if (room)
+        put(c, request, index, bytes);
+    td_mutex_unlock(&c->lock);
+    return room;
+}
+
+/* ---- out ---- */
+
+/* Lock held. */
+static td_result *take_done(td_counter *c, slot *s)
+{
+    td_result_box *box = s->result;
+    c->bytes -= s->bytes;
+    *s = (slot){ .state = EMPTY };
+    while (c->head < c->tail && slot_at(c, c->head)->state == EMPTY)
+        c->head++;
+    if (c->run < c->head)
+        c->run = c->head;
+    td_cond_broadcast(&c->space);
+    return &box->pub;
+}
+
+/* Waits until deadline_ns (0: as long as it takes; 1: not at all). */
+static td_result *next_until(td_counter *c, uint64_t deadline_ns)
+{
+    td_result *result = NULL;
+    td_mutex_lock(&c->lock);
+    bool time_left = true;
+    while (c->head < c->tail) {
+        slot *s = slot_at(c, c->head);
+        if (s->state == DONE) {
+            result = take_done(c, s);
+            break;
+        }
+        if (c->paused || !time_left || deadline_ns == 1)
+            break;
+        if (deadline_ns == 0)
+            td_cond_wait(&c->done, &c->lock);
+        else
+            time_left = td_cond_wait_until(&c->done, &c->lock, deadline_ns);
+    }
+    td_mutex_unlock(&c->lock);
+    return result;
+}
+
+td_result *td_counter_next(td_counter *c, int64_t timeout_ns)
+{
+    if (timeout_ns < 0)
+        return next_until(c, 0);
+    return next_until(c, timeout_ns == 0 ? 1 : td_now_ns() + (uint64_t)timeout_ns);
+}
+
+void td_counter_pause(td_counter *c)
+{
+    td_mutex_lock(&c->lock);
+    c->paused = true;
+    atomic_store(&c->interrupt, true);
+    while (c->running != 0)
+        td_cond_wait(&c->idle, &c->lock);
+    atomic_store(&c->interrupt, false);
+    c->seek = c->head;
+    td_cond_broadcast(&c->done);
+    td_mutex_unlock(&c->lock);
+}
+
+void td_counter_resume(td_counter *c)
+{
+    td_mutex_lock(&c->lock);
+    c->paused = false;
+    td_cond_broadcast(&c->work);
+    td_mutex_unlock(&c->lock);
+}
+
+td_result *td_counter_next_done(td_counter *c)
+{
+    td_result *result = NULL;
+    td_mutex_lock(&c->lock);
+    if (c->seek < c->head)
+        c->seek = c->head;
+    for (; c->paused && result == NULL && c->seek < c->tail; c->seek++) {
+        slot *s = slot_at(c, c->seek);
+        if (s->state == DONE)
+            result = take_done(c, s);
+    }
+    td_mutex_unlock(&c->lock);
+    return result;
+}
+
+size_t td_counter_drop_pending(td_counter *c)
+{
+    size_t dropped = 0;
+    td_mutex_lock(&c->lock);
+    for (uint64_t n = c->head; c->paused && n < c->tail; n++) {
+        slot *s = slot_at(c, n);
+        if (s->state != PENDING)
+            continue;
+        td_request_free(s->request);
+        c->bytes -= s->bytes;
+        *s = (slot){ .state = EMPTY };
+        dropped++;
+    }
+    while (c->head < c->tail && slot_at(c, c->head)->state == EMPTY)
+        c->head++;
+    if (c->run < c->head)
+        c->run = c->head;
+    td_cond_broadcast(&c->space);
+    td_mutex_unlock(&c->lock);
+    return dropped;
+}
+
+static uint64_t count_pending(td_counter *c)
+{
+    uint64_t pending = 0;
+    td_mutex_lock(&c->lock);
+    for (uint64_t n = c->head; n < c->tail; n++)
+        pending += slot_at(c, n)->state == PENDING;
+    td_mutex_unlock(&c->lock);
+    return pending;
+}
+
+td_drained td_counter_drain(td_counter *c, uint64_t timeout_ns,
+                            void (*each)(void *user, td_result *result), void *user)
+{
+    td_drained d = { 0 };
+    uint64_t start = td_now_ns(), last = start;
+    uint64_t deadline = timeout_ns != 0 ? start + timeout_ns : 0;
+    td_counter_resume(c);
+    td_result *r;
+    while ((r = next_until(c, deadline)) != NULL) {
+        last = td_now_ns();
+        d.counted++;
+        each(user, r);
+    }
+    td_counter_pause(c);
+    while ((r = td_counter_next_done(c)) != NULL) {
+        last = td_now_ns();
+        d.counted++;
+        each(user, r);
+    }
+    d.pending = count_pending(c);
+    d.elapsed_ns = last - start;
+    return d;
+}
+
+td_counter_stats td_counter_get_stats(td_counter *c)
+{
+    td_mutex_lock(&c->lock);
+    td_counter_stats s = c->stats;
+    for (uint64_t n = c->head; n < c->tail; n++)
+        s.queued += slot_at(c, n)->state == PENDING;
+    s.running = c->running;
+    s.jobs = c->workers_started;
+    for (unsigned i = 0; i < c->workers_ready; i++)
+        s.scratch_bytes += c->workers[i].scratch_bytes;
+    td_mutex_unlock(&c->lock);
+    if (c->shared.memo != NULL) {
+        td_memo_stats m = td_memo_get_stats(c->shared.memo);
+        s.memo_bytes = m.bytes;
+        s.memo_entries = m.entries;
+        s.memo_hits = m.hits;
+        s.memo_misses = m.misses;
+        s.memo_evictions = m.evictions;
+    }
+    s.templates_compiled = td_template_cache_compiled(c->shared.env.templates);
+    return s;
+}

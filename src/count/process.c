@@ -1,0 +1,453 @@
+/* process.c - one item, from its bytes to its result, on one worker.
+ *
+ * The item's values live in the worker's arena (or the request's own when it was decoded before),
+ * its rendered text in the worker's buffer; both are reused for the next item. Whatever fails is
+ * this item's result and leaves the worker as it was. */
+#include "count/process.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "base/utf8.h"
+#include "count/text_count.h"
+
+enum { KEEP_TEXT_BYTES = 32 << 20 }; /* a larger output buffer is not kept for the next item */
+static const size_t ITEM_MEMORY_MAX = (size_t)1 << 30;
+
+bool td_scratch_init(td_worker_scratch *s, td_model *model, const td_limits *limits)
+{
+    *s = (td_worker_scratch){ 0 };
+    s->chat.arena.limit =
+        limits->memory_bytes_max != 0 ? limits->memory_bytes_max : ITEM_MEMORY_MAX;
+    s->chat.limits = (jj_limits){ .steps_max = limits->steps_max,
+                                  .output_bytes_max = limits->output_bytes_max,
+                                  .memory_bytes_max = limits->memory_bytes_max };
+    s->chat.jinja = jj_workspace_new();
+    s->encoder = td_encoder_new(td_model_tokenizer(model));
+    if (s->chat.jinja != NULL && s->encoder != NULL)
+        return true;
+    td_scratch_done(s);
+    return false;
+}
+
+void td_scratch_done(td_worker_scratch *s)
+{
+    jj_workspace_free(s->chat.jinja);
+    td_encoder_free(s->encoder);
+    td_arena_done(&s->chat.arena);
+    td_buf_done(&s->chat.text);
+    td_buf_done(&s->json);
+    td_free(s->chat.spans.items);
+    *s = (td_worker_scratch){ 0 };
+}
+
+size_t td_scratch_bytes(const td_worker_scratch *s)
+{
+    return s->chat.arena.total + s->chat.text.cap + s->json.cap +
+           jj_workspace_bytes(s->chat.jinja) + td_encoder_bytes(s->encoder);
+}
+
+/* One item on its way. */
+typedef struct item {
+    const td_shared *shared;
+    td_worker_scratch *s;
+    td_request *r;
+    td_result_box *box;
+    td_arena *arena;
+} item;
+
+static td_code check_time(const item *it, td_error *err)
+{
+    uint64_t deadline = it->s->chat.limits.deadline_ns;
+    if (deadline != 0 && td_now_ns() > deadline)
+        return td_fail(err, TD_E_TIMEOUT, "the time of the item is up");
+    return TD_OK;
+}
+
+static td_code render(item *it, const td_chat_call *call, td_error *err)
+{
+    const td_shared *sh = it->shared;
+    if (sh->probe != NULL)
+        sh->probe(sh->probe_user, it->r->index, true);
+    td_code code = td_chat_render(&sh->env, call, &it->s->chat, err);
+    if (sh->probe != NULL)
+        sh->probe(sh->probe_user, it->r->index, false);
+    return code == TD_OK ? check_time(it, err) : code;
+}
+
+/* ---- count ---- */
+
+static td_code count_text(item *it, td_str text, unsigned flags, td_error *err)
+{
+    td_text_count_job job = {
+        .encoder = it->s->encoder, .memo = it->shared->memo, .flags = flags,
+        .verify = it->shared->options.verify,
+        .deadline_ns = it->s->chat.limits.deadline_ns, .cancel = it->shared->interrupt,
+    };
+    uint64_t tokens, reused;
+    TD_TRY(td_text_count(&job, text, &tokens, &reused, err));
+    it->box->pub.tokens = tokens;
+    it->box->pub.reused = reused;
+    it->box->pub.text_bytes = text.len;
+    it->box->pub.counted = true;
+    return TD_OK;
+}
+
+/* A rendered text with markers is encoded in pieces, without reuse. */
+static td_code sanitized_ids(item *it, td_id **ret_ids, size_t *ret_count, td_error *err)
+{
+    return td_sanitize_encode(it->shared->model, it->s->encoder, td_buf_view(&it->s->chat.text),
+                              it->arena, ret_ids, ret_count, err);
+}
+
+static td_code count_prompt(item *it, td_error *err)
+{
+    td_chat_call call;
+    TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
+    TD_TRY(render(it, &call, err));
+    if (!call.sanitize)
+        return count_text(it, td_buf_view(&it->s->chat.text), it->shared->model->encode_flags, err);
+    td_id *ids;
+    size_t count;
+    TD_TRY(sanitized_ids(it, &ids, &count, err));
+    td_free(ids);
+    it->box->pub.tokens = count;
+    it->box->pub.text_bytes = it->s->chat.text.len;
+    it->box->pub.counted = true;
+    return TD_OK;
+}
+
+static td_code count_message(item *it, td_error *err)
+{
+    td_chat_call with, without;
+    td_result *pub = &it->box->pub;
+    unsigned flags = it->shared->model->encode_flags;
+    TD_TRY(td_chat_message_calls(&it->shared->env, it->r, it->arena, &with, &without, err));
+    TD_TRY(render(it, &with, err));
+    TD_TRY(count_text(it, td_buf_view(&it->s->chat.text), flags, err));
+    td_result whole = *pub;
+    /* a template that cannot render the empty pair has a baseline of 0 */
+    td_error ignored = TD_ERROR_INIT;
+    td_code code = render(it, &without, &ignored);
+    if (code == TD_OK)
+        code = count_text(it, td_buf_view(&it->s->chat.text), flags, &ignored);
+    uint64_t baseline = code == TD_OK ? pub->tokens : 0;
+    if (code == TD_E_TIMEOUT || code == TD_E_INTERNAL || code == TD_E_VERIFY) {
+        td_error_move(err, &ignored);
+        return code;
+    }
+    td_error_clear(&ignored);
+    pub->tokens = whole.tokens > baseline ? whole.tokens - baseline : 0;
+    pub->reused = whole.reused < pub->tokens ? whole.reused : pub->tokens;
+    pub->text_bytes = whole.text_bytes;
+    return TD_OK;
+}
+
+/* Counts the plain text that stands for the prompt; why it failed stays beside the number. */
+static void fall_back(item *it, td_error *err)
+{
+    bool structured = it->r->via == TD_VIA_MESSAGES || it->r->via == TD_VIA_MESSAGE;
+    bool failed_prompt = err->code == TD_E_TEMPLATE || err->code == TD_E_INPUT ||
+                         err->code == TD_E_LIMIT || err->code == TD_E_TOKENIZER;
+    if (!it->shared->options.fallback || !structured || !failed_prompt)
+        return;
+    td_error again = TD_ERROR_INIT;
+    td_code code = it->r->via == TD_VIA_MESSAGES
+                       ? td_chat_fallback_prompt(it->r, it->arena, &it->s->json, &again)
+                       : td_chat_fallback_message(it->r, &it->s->json, &again);
+    if (code == TD_OK)
+        code = count_text(it, td_buf_view(&it->s->json), it->shared->model->encode_flags, &again);
+    if (code == TD_OK)
+        it->box->pub.via = TD_VIA_FALLBACK;
+    td_error_clear(&again);
+}
+
+static td_code do_count(item *it, td_error *err)
+{
+    const td_request *r = it->r;
+    unsigned special = td_py_truthy(r->keys.add_special_tokens) ? TD_ENCODE_ADD_SPECIAL : 0;
+    switch (r->via) {
+    case TD_VIA_TOKEN_IDS:
+        it->box->pub.tokens = r->keys.token_ids.len;
+        it->box->pub.counted = true;
+        return TD_OK;
+    case TD_VIA_TEXT:
+        return count_text(it, td_as_str(r->keys.text), it->shared->model->encode_flags | special,
+                          err);
+    case TD_VIA_MESSAGE: return count_message(it, err);
+    case TD_VIA_MESSAGES: return count_prompt(it, err);
+    case TD_VIA_NONE:
+    case TD_VIA_FALLBACK: break;
+    }
+    return td_fail(err, TD_E_INPUT, "no input");
+}
+
+/* ---- render ---- */
+
+static td_code keep_text(item *it, td_str text, td_error *err)
+{
+    td_code code = td_buf_put(&it->box->text, text);
+    if (code != TD_OK)
+        return td_buf_fail(&it->box->text, err, code, "text");
+    if (it->box->text.ptr == NULL && td_buf_reserve(&it->box->text, 1) != TD_OK)
+        return td_fail_nomem(err);
+    it->box->pub.text = td_buf_view(&it->box->text);
+    it->box->pub.text_bytes = text.len;
+    return TD_OK;
+}
+
+static td_code keep_spans(item *it, td_error *err)
+{
+    const jj_spans *spans = &it->s->chat.spans;
+    td_span *out = td_malloc((spans->count + 1) * sizeof *out);
+    if (out == NULL)
+        return td_fail_nomem(err);
+    for (size_t i = 0; i < spans->count; i++)
+        out[i] = (td_span){ spans->items[i].start_code_points, spans->items[i].end_code_points };
+    it->box->spans = out;
+    it->box->pub.generation = out;
+    it->box->pub.generation_count = spans->count;
+    it->box->pub.has_generation = true;
+    return TD_OK;
+}
+
+static td_code do_render(item *it, td_error *err)
+{
+    it->box->form = TD_LINE_TEXT;
+    if (it->r->via == TD_VIA_TEXT)
+        return keep_text(it, td_as_str(it->r->keys.text), err);
+    if (it->r->via != TD_VIA_MESSAGES)
+        return td_fail(err, TD_E_INPUT, "only messages and text can be rendered, not %s",
+                       td_via_name(it->r->via));
+    td_chat_call call;
+    TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
+    if (call.sanitize)
+        return td_fail(err, TD_E_INPUT, "sanitize_control_tokens concerns ids and counts only");
+    TD_TRY(render(it, &call, err));
+    TD_TRY(keep_text(it, td_buf_view(&it->s->chat.text), err));
+    return call.mask ? keep_spans(it, err) : TD_OK;
+}
+
+/* ---- encode ---- */
+
+/* Byte offsets become code points, as the reference gives them. They nearly always ascend, so one
+ * cursor that walks both ways is enough. */
+typedef struct cursor {
+    td_str text;
+    size_t byte, point;
+} cursor;
+
+static uint32_t point_at(cursor *c, size_t byte)
+{
+    const char *p = c->text.ptr;
+    for (; c->byte < byte; c->byte++)
+        c->point += !td_utf8_is_cont(p[c->byte]);
+    for (; c->byte > byte; c->byte--)
+        c->point -= !td_utf8_is_cont(p[c->byte - 1]);
+    return (uint32_t)c->point;
+}
+
+static td_code keep_ids(item *it, td_str text, td_ids ids, bool places, td_error *err)
+{
+    td_result_box *box = it->box;
+    size_t bytes = (ids.count + 1) * sizeof(td_id);
+    box->ids = td_malloc(bytes);
+    if (box->ids == NULL)
+        return td_fail_nomem(err);
+    if (ids.count != 0)
+        memcpy(box->ids, ids.ids, ids.count * sizeof(td_id));
+    if (places && ids.starts != NULL) {
+        box->starts = td_malloc(bytes);
+        box->ends = td_malloc(bytes);
+        if (box->starts == NULL || box->ends == NULL)
+            return td_fail_nomem(err);
+        cursor c = { text, 0, 0 };
+        for (size_t i = 0; i < ids.count; i++) {
+            box->starts[i] = point_at(&c, ids.starts[i]);
+            box->ends[i] = point_at(&c, ids.ends[i]);
+        }
+    }
+    box->pub.ids = box->ids;
+    box->pub.starts = box->starts;
+    box->pub.ends = box->ends;
+    box->pub.ids_count = box->pub.tokens = ids.count;
+    box->pub.text_bytes = text.len;
+    box->pub.counted = true;
+    return TD_OK;
+}
+
+/* A token is the assistant's when it overlaps one of the spans; both ascend. */
+static td_code keep_mask(item *it, td_error *err)
+{
+    td_result_box *box = it->box;
+    box->mask = td_calloc(box->pub.ids_count + 1, 1);
+    if (box->mask == NULL)
+        return td_fail_nomem(err);
+    const jj_spans *spans = &it->s->chat.spans;
+    size_t at = 0;
+    for (size_t i = 0; i < box->pub.ids_count; i++) {
+        while (at < spans->count && box->starts[i] >= spans->items[at].end_code_points)
+            at++;
+        if (at == spans->count)
+            break;
+        box->mask[i] = box->ends[i] > spans->items[at].start_code_points;
+    }
+    box->pub.mask = box->mask;
+    return TD_OK;
+}
+
+static td_code encode_text(item *it, td_str text, unsigned flags, td_error *err)
+{
+    td_ids ids;
+    TD_TRY(td_encode(it->s->encoder, text, flags, &ids, err));
+    return keep_ids(it, text, ids, (flags & TD_ENCODE_OFFSETS) != 0, err);
+}
+
+static td_code encode_prompt(item *it, unsigned flags, td_error *err)
+{
+    td_chat_call call;
+    TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
+    TD_TRY(render(it, &call, err));
+    td_str text = td_buf_view(&it->s->chat.text);
+    if (call.sanitize) {
+        td_ids ids = { 0 };
+        td_id *own;
+        TD_TRY(sanitized_ids(it, &own, &ids.count, err));
+        ids.ids = own;
+        td_code code = keep_ids(it, text, ids, false, err);
+        td_free(own);
+        return code;
+    }
+    TD_TRY(encode_text(it, text, call.mask ? flags | TD_ENCODE_OFFSETS : flags, err));
+    return call.mask ? keep_mask(it, err) : TD_OK;
+}
+
+static td_code list_to_ids(item *it, td_ids *ret, td_error *err)
+{
+    td_value list = it->r->keys.token_ids;
+    td_id *ids = td_arena_array(it->arena, td_id, (size_t)list.len + 1);
+    if (ids == NULL)
+        return td_arena_fail(it->arena, err);
+    for (uint32_t i = 0; i < list.len; i++) {
+        td_value v = list.as.items[i];
+        if (v.tag != TD_V_INT || v.as.integer < 0 || v.as.integer > UINT32_MAX)
+            return td_fail(err, TD_E_INPUT, "token_ids[%u] is no token id", i);
+        ids[i] = (td_id)v.as.integer;
+    }
+    *ret = (td_ids){ .ids = ids, .count = list.len };
+    return TD_OK;
+}
+
+static td_code do_encode(item *it, td_error *err)
+{
+    const td_shared *sh = it->shared;
+    it->box->form = TD_LINE_IDS;
+    if (sh->options.pieces)
+        it->box->pieces = td_tokenizer_ref(td_model_tokenizer(sh->model));
+    unsigned flags = sh->model->encode_flags | (sh->options.offsets ? TD_ENCODE_OFFSETS : 0);
+    td_ids ids;
+    switch (it->r->via) {
+    case TD_VIA_TOKEN_IDS:
+        TD_TRY(list_to_ids(it, &ids, err));
+        return keep_ids(it, (td_str){ NULL, 0 }, ids, false, err);
+    case TD_VIA_TEXT:
+        if (td_py_truthy(it->r->keys.add_special_tokens))
+            flags |= TD_ENCODE_ADD_SPECIAL;
+        return encode_text(it, td_as_str(it->r->keys.text), flags, err);
+    case TD_VIA_MESSAGES: return encode_prompt(it, flags, err);
+    case TD_VIA_MESSAGE:
+    case TD_VIA_NONE:
+    case TD_VIA_FALLBACK: break;
+    }
+    return td_fail(err, TD_E_INPUT, "a message alone has no ids, only a count");
+}
+
+/* ---- decode ---- */
+
+static td_code do_decode(item *it, td_error *err)
+{
+    it->box->form = TD_LINE_TEXT;
+    if (it->r->via != TD_VIA_TOKEN_IDS)
+        return td_fail(err, TD_E_INPUT, "decode needs ids or token_ids");
+    td_ids ids;
+    td_str text;
+    TD_TRY(list_to_ids(it, &ids, err));
+    unsigned flags = it->shared->options.skip_special_tokens ? TD_DECODE_SKIP_SPECIAL : 0;
+    TD_TRY(td_decode(it->s->encoder, ids.ids, ids.count, flags, &text, err));
+    it->box->pub.tokens = ids.count;
+    return keep_text(it, text, err);
+}
+
+/* ---- all of it ---- */
+
+static td_code run(item *it, td_error *err)
+{
+    td_request_read(it->r, it->arena);
+    it->box->pub.via = it->r->via;
+    TD_TRY(td_result_set_id(it->box, it->r->keys.id, err));
+    if (it->r->failure.code != TD_OK) {
+        /* a request in a shape that has no input is none of the four */
+        td_code code = it->r->failure.code;
+        td_error_move(err, &it->r->failure);
+        return code;
+    }
+    TD_TRY(check_time(it, err));
+    td_code code = TD_E_INTERNAL;
+    switch (it->shared->options.operation) {
+    case TD_DO_COUNT: code = do_count(it, err); break;
+    case TD_DO_RENDER: code = do_render(it, err); break;
+    case TD_DO_ENCODE: code = do_encode(it, err); break;
+    case TD_DO_DECODE: code = do_decode(it, err); break;
+    }
+    if (code == TD_E_INPUT && err->file == NULL)
+        td_request_place(it->r, err);
+    if (code != TD_OK && it->shared->options.operation == TD_DO_COUNT)
+        fall_back(it, err);
+    return code;
+}
+
+static td_line_form form_of(td_operation operation)
+{
+    switch (operation) {
+    case TD_DO_RENDER:
+    case TD_DO_DECODE: return TD_LINE_TEXT;
+    case TD_DO_ENCODE: return TD_LINE_IDS;
+    case TD_DO_COUNT: break;
+    }
+    return TD_LINE_COUNT;
+}
+
+bool td_process(const td_shared *shared, td_worker_scratch *s, td_request *r)
+{
+    item it = { shared, s, r, r->box, &s->chat.arena };
+    uint64_t timeout = shared->options.limits.timeout_ns;
+    s->chat.limits.deadline_ns = timeout != 0 ? td_now_ns() + timeout : 0;
+    s->chat.limits.cancel = shared->interrupt;
+    it.box->form = form_of(shared->options.operation);
+    td_error err = TD_ERROR_INIT;
+    bool kept = r->decoded; /* its values are its own; else they go with the worker's arena */
+    td_code code = run(&it, &err);
+    bool interrupted = code == TD_E_TIMEOUT && atomic_load(shared->interrupt);
+    if (interrupted) {
+        td_error_clear(&err);
+        td_result_clear(r->box);
+        if (!kept) {
+            r->decoded = false;
+            td_error_clear(&r->failure);
+        }
+    } else if (code != TD_OK) {
+        if (it.box->pub.via != TD_VIA_FALLBACK)
+            it.box->pub.counted = false;
+        td_error_move(&it.box->pub.error, &err);
+    }
+    it.box->pub.index = r->index;
+    td_arena_reset(&s->chat.arena);
+    if (s->chat.text.cap > KEEP_TEXT_BYTES)
+        td_buf_done(&s->chat.text);
+    if (s->json.cap > KEEP_TEXT_BYTES)
+        td_buf_done(&s->json);
+    return !interrupted;
+}

@@ -1,0 +1,23 @@
+/* text_count.h - how many tokens a text has, from segments counted before where possible. */
+#ifndef TD_SRC_COUNT_TEXT_COUNT_H
+#define TD_SRC_COUNT_TEXT_COUNT_H
+
+#include <stdatomic.h>
+
+#include "count/memo.h"
+#include "tokdrain/tokenizer.h"
+
+typedef struct td_text_count_job {
+    td_encoder *encoder;
+    td_memo *memo;  /* NULL: count everything */
+    unsigned flags; /* TD_ENCODE_ */
+    bool verify;    /* count again without the memo; TD_E_VERIFY when the number differs */
+    uint64_t deadline_ns;      /* 0: none; TD_E_TIMEOUT */
+    const atomic_bool *cancel; /* true: TD_E_TIMEOUT */
+} td_text_count_job;
+
+/* *ret_reused: how many of the tokens came from the memo. */
+td_code td_text_count(const td_text_count_job *job, td_str text, uint64_t *ret_tokens,
+                      uint64_t *ret_reused, td_error *err);
+
+#endif
