@@ -1,0 +1,65 @@
+/* The quick check of normalization: which prefix of a text is certainly in a form already.
+ *
+ * A text is in a form when each character is allowed in it (a bit of norm_flags) and no mark
+ * stands behind one of a higher combining class. ASCII is skipped by vectors, and what most
+ * living scripts write without marks by range; all else is looked up. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "unicode/generated/norm.h"
+#include "unicode/norm.h"
+
+/* Bytes of ASCII at s[0..len). */
+static size_t ascii_run(const char *s, size_t len)
+{
+    size_t i = 0;
+    while (i + 64 <= len) {
+        uint64_t w[8];
+        memcpy(w, s + i, 64);
+        uint64_t any = w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7];
+        if ((any & 0x8080808080808080u) != 0)
+            break;
+        i += 64;
+    }
+    while (i < len && ((unsigned char)s[i] & 0x80) == 0)
+        i++;
+    return i;
+}
+
+norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
+{
+    const unsigned not_yes = 256u << form;
+    const char *p = s.ptr + at, *end = s.ptr + s.len;
+    norm_span span = { at, at };
+    unsigned last = 0;
+    while (p < end) {
+        if (((unsigned char)*p & 0x80) == 0) {
+            p += ascii_run(p, (size_t)(end - p));
+            span.safe = (size_t)(p - s.ptr) - 1;
+            last = 0;
+            continue;
+        }
+        const char *here = p;
+        uint32_t c = td_utf8_next(&p, end);
+        if (c >= 0x3400 && c < 0xA000) { /* ideographs: no form changes them */
+            span.safe = (size_t)(here - s.ptr);
+            last = 0;
+            continue;
+        }
+        unsigned flags = norm_flags(c), ccc = flags & 0xFF;
+        if ((flags & not_yes) != 0 || (ccc != 0 && ccc < last)) {
+            span.stop = (size_t)(here - s.ptr);
+            return span;
+        }
+        if (ccc == 0)
+            span.safe = (size_t)(here - s.ptr);
+        last = ccc;
+    }
+    span.stop = s.len;
+    return span;
+}
+
+bool td_norm_is_quick(td_norm_form form, td_str s)
+{
+    return norm_quick_span(form, s, 0).stop == s.len;
+}

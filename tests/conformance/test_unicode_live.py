@@ -1,0 +1,213 @@
+"""src/unicode against the references it stands for, over every code point and random texts."""
+
+import os
+import random
+import struct
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+
+tokenizers = pytest.importorskip("tokenizers")
+from tokenizers import normalizers  # noqa: E402
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import gen_unicode  # noqa: E402
+import reference  # noqa: E402
+
+TOOL = os.path.join(ROOT, os.environ.get("TD_BUILD", "build"), "tests", "tools", "unicode_tool")
+FORMS = ["NFC", "NFD", "NFKC", "NFKD"]
+METHODS = ["upper", "lower", "title", "capitalize", "swapcase", "casefold", "strip", "lstrip",
+           "rstrip"]
+
+pytestmark = pytest.mark.skipif(not os.path.exists(TOOL), reason="unicode_tool is not built")
+exact_python = pytest.mark.skipif(
+    unicodedata.unidata_version != gen_unicode.PYTHON_UNICODE, reason="another CPython")
+exact_tokenizers = pytest.mark.skipif(
+    tokenizers.__version__ != gen_unicode.TOKENIZERS, reason="another tokenizers")
+
+
+def tool(command, stdin=b""):
+    return subprocess.run([TOOL, command], input=stdin, stdout=subprocess.PIPE, check=True).stdout
+
+
+def mapped(command, texts):
+    """What the tool makes of each text."""
+    stdin = []
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        stdin.append(struct.pack("<I", len(data)) + data)
+    out, at, found = tool(command, b"".join(stdin)), 0, []
+    while at < len(out):
+        n, = struct.unpack_from("<I", out, at)
+        found.append(out[at + 4:at + 4 + n].decode("utf-8", "surrogatepass"))
+        at += 4 + n
+    assert len(found) == len(texts)
+    return found
+
+
+def assert_same(found, wanted, texts):
+    for text, a, b in zip(texts, found, wanted):
+        assert a == b, ascii(text[:200])
+
+
+def python_line(c):
+    s = chr(c)
+    flags = "".join("01"[f] for f in gen_unicode.py_flags(c))
+    maps = ("+".join("%X" % ord(x) for x in text)
+            for text in (s.upper(), s.lower(), s.title(), s.casefold()))
+    return "%s %d %s" % (flags, unicodedata.decimal(s, -1), " ".join(maps))
+
+
+@exact_python
+def test_every_code_point_is_what_python_says():
+    lines = tool("py").decode().splitlines()
+    assert len(lines) == 0x110000
+    for c, line in enumerate(lines):
+        assert line == python_line(c), hex(c)
+
+
+def random_texts(seed, count, longest, pools, surrogates=False):
+    r = random.Random(seed)
+    out = []
+    for _ in range(count):
+        text = []
+        for _ in range(r.randrange(longest)):
+            pool = r.choice(pools)
+            c = r.choice(pool) if pool else r.randrange(0x110000)
+            if surrogates or not 0xD800 <= c < 0xE000:
+                text.append(chr(c))
+        out.append("".join(text))
+    return out
+
+
+def interesting_to_case():
+    sigma = [0x3A3, 0x3C3, 0x3C2]
+    ignorable = [c for c in range(0x110000) if gen_unicode.py_flags(c)[13]]
+    changing = [c for c in range(0x110000) if chr(c).swapcase() != chr(c)
+                or chr(c).title() != chr(c) or chr(c).casefold() != chr(c)]
+    spaces = [c for c in range(0x110000) if chr(c).isspace()]
+    return [sigma, sigma, ignorable, changing, changing, list(range(0x20, 0x7F)), spaces,
+            [0x20, 0x41, 0x61, 0x27], [0xD800, 0xDFFF], []]
+
+
+@exact_python
+def test_string_methods_on_random_texts():
+    texts = ["", "\u03a3", "A\u03a3", "\u1d2c\u03a3\u0301 a", "\u0130\u03a3\u0130", "o\u2019neill's",
+             "\u01c6\u01c5\u01c4", "\ufb01\ufb03\xdf\u1e9e"]
+    texts += random_texts(1, 20000, 24, interesting_to_case(), surrogates=True)
+    for method in METHODS:
+        assert_same(mapped(method, texts), [getattr(t, method)() for t in texts], texts)
+
+
+@exact_python
+def test_string_methods_on_every_code_point_in_context():
+    texts = [form % chr(c) for c in range(0x110000) for form in ("%s", "a\u03a3%sa")]
+    for method in METHODS:
+        assert_same(mapped(method, texts), [getattr(t, method)() for t in texts], texts)
+
+
+@exact_tokenizers
+def test_every_class_the_reference_knows():
+    names = reference.property_names()
+    assert len(names) > 800
+    names += ["[:%s:]" % n for n in gen_unicode.POSIX] + ["\\" + n for n in gen_unicode.ESCAPES]
+    names = [n for n in names if not n.startswith("in")] + [n for n in names if n[:2] == "in"][::9]
+    lines = tool("class", "\n".join(names).encode()).decode().splitlines()
+    for name, line in zip(names, lines, strict=True):
+        if line == "none" and name.startswith("[:"):
+            line = tool("class", name.strip("[:]").encode()).decode().strip()
+        found = [tuple(int(x, 16) for x in r.split("-")) for r in line.split()]
+        inside = name if name[0] in "[\\" else "\\p{%s}" % name
+        assert found == reference.regex_class(inside), name
+
+
+@exact_tokenizers
+def test_class_names_are_matched_loosely():
+    for name in ["White_Space", "white-space", "WHITE SPACE", "L u", "_L", "Old-Italic", "lu "]:
+        tokenizers.Regex("\\p{%s}" % name)
+        assert tool("class", name.encode()).strip() != b"none", name
+    for name in ["", "Nope", "L\u00fc", "Lu" * 60]:
+        with pytest.raises(Exception):
+            tokenizers.Regex("\\p{%s}" % name)
+        assert tool("class", name.encode() + b"\n").strip() == b"none", name
+
+
+@exact_tokenizers
+def test_class_bits():
+    bits = tool("bits")
+    assert len(bits) == 0x110000
+    for i, inside in enumerate(gen_unicode.RE_BITS):
+        mine = reference.to_ranges(c for c in reference.SCALARS if bits[c] >> i & 1)
+        assert mine == reference.regex_class(inside), inside
+
+
+@exact_tokenizers
+@pytest.mark.parametrize("form", FORMS)
+def test_every_scalar_is_normalized_as_the_reference_does(form):
+    marks = ["", "\u0301", "\u0334\u0345", "\u0316\u11a8"]
+    for before, behind in [("", m) for m in marks] + [("a\u0345", ""), ("\uac00", ""), ("\u1100", "")]:
+        texts = [before + chr(c) + behind for c in reference.SCALARS if c != 1]
+        found = mapped(form, ["\x01".join(texts)])[0].split("\x01")
+        assert_same(found, reference.normalize_each(form, texts), texts)
+
+
+def interesting_to_normalize():
+    changing = [c for c in reference.SCALARS if unicodedata.normalize("NFKD", chr(c)) != chr(c)
+                and not 0xAC00 <= c < 0xD7A4]
+    parts = sorted({ord(x) for c in changing for x in unicodedata.normalize("NFD", chr(c))})
+    marks = [c for c in reference.SCALARS if unicodedata.combining(chr(c))]
+    return [changing, parts, parts, marks, marks, marks, list(range(0x1100, 0x1200)),
+            [0x1100, 0x1161, 0x11A7, 0x11A8, 0xAC00, 0xAC01, 0xAC1C], list(range(0xAC00, 0xD7A4)),
+            [0x61, 0x41, 0x20, 0x3C], list(range(0x4E00, 0x5000)), []]
+
+
+@exact_tokenizers
+@pytest.mark.parametrize("form", FORMS)
+def test_random_texts_are_normalized_as_the_reference_does(form):
+    texts = random_texts(2, 20000, 20, interesting_to_normalize())
+    texts += random_texts(3, 300, 2000, interesting_to_normalize())
+    reference_form = getattr(normalizers, form)()
+    wanted = [reference_form.normalize_str(t) for t in texts]
+    assert_same(mapped(form, texts), wanted, texts)
+    # The quick check may hesitate but must not lie, and knows its own output.
+    for text, want, quick in zip(texts, wanted, mapped("?" + form, texts)):
+        assert quick == "0" or text == want, ascii(text)
+    if form in ("NFD", "NFKD"):
+        assert set(mapped("?" + form, wanted)) == {"1"}
+
+
+@exact_tokenizers
+@pytest.mark.parametrize("form", FORMS)
+def test_a_megabyte_of_marks(form):
+    r = random.Random(4)
+    marks = [chr(c) for c in reference.SCALARS if unicodedata.combining(chr(c))]
+    text = "e" + "".join(r.choice(marks) for _ in range(400000))
+    assert mapped(form, [text])[0] == getattr(normalizers, form)().normalize_str(text)
+
+
+@exact_tokenizers
+def test_no_pair_composes_that_should_not():
+    decomposed = [unicodedata.normalize("NFD", chr(c)) for c in reference.SCALARS
+                  if not 0xAC00 <= c < 0xD7A4]
+    firsts = sorted({d[0] for d in decomposed if len(d) > 1} | {"\u1100", "\u1112", "\uac00"})
+    seconds = sorted({x for d in decomposed if len(d) > 1 for x in d[1:]}
+                     | {"\u1160", "\u1161", "\u1175", "\u1176", "\u11a7", "\u11a8", "\u11c2", "\u11c3"})
+    composites = [chr(c) for c in reference.SCALARS if 0xAC00 > c or c > 0xD7A3
+                  if unicodedata.normalize("NFD", chr(c)) != chr(c)]
+    texts = [a + b for a in firsts + composites for b in seconds]
+    found = mapped("NFC", ["\x01".join(texts)])[0].split("\x01")
+    assert_same(found, reference.normalize_each("NFC", texts), texts)
+
+
+@exact_python
+@exact_tokenizers
+@pytest.mark.parametrize("part", list(gen_unicode.PARTS))
+def test_committed_tables_are_what_the_generator_writes(part, tmp_path):
+    for table in gen_unicode.PARTS[part]():
+        table.write(str(tmp_path))
+    for name in os.listdir(tmp_path):
+        committed = open(os.path.join(gen_unicode.OUT, name)).read()
+        assert (tmp_path / name).read_text() == committed, name
