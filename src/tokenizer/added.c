@@ -191,10 +191,7 @@ static td_code set_special(tk_load *load, const tk_model *model, tk_added *a)
         if (t->special && model->token_to_id(model, t->content, &id) &&
             tk_added_by_id(a, id) == NULL)
             mark_special(a, id);
-        if (t->special && t->normalized)
-            a->any_special_normalized = true;
-        if (t->special && !t->normalized)
-            a->any_special_raw = true;
+        a->any_strip |= t->lstrip || t->rstrip;
     }
     return TD_OK;
 }

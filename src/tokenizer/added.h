@@ -27,7 +27,7 @@ typedef struct tk_added {
     td_id id_end;              /* 1 + the largest id, 0 when there are none */
     uint64_t *special_bits;    /* id -> is skipped by TD_DECODE_SKIP_SPECIAL; special_end of them */
     td_id special_end;
-    bool any_special_raw, any_special_normalized;
+    bool any_strip; /* some token swallows white space */
 } tk_added;
 
 /* list: the "added_tokens" section (value none when absent). norm may be NULL. */

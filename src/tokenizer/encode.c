@@ -5,13 +5,15 @@
 #include "tokenizer/internal.h"
 
 /* Steps 1 to 3: pieces of text between added tokens, normalized. */
-static td_code find_pieces(td_encoder *enc, const tk_text *text, bool plain, tk_pieces *out,
+static td_code find_pieces(td_encoder *enc, const tk_text *text, unsigned flags, tk_pieces *out,
                            td_error *err)
 {
     const td_tokenizer *tok = enc->tok;
+    const tk_trie *trie = (flags & TK_ENCODE_NO_RAW) != 0 ? NULL : tok->added.raw;
+    bool plain = (flags & TD_ENCODE_PLAIN_TEXT) != 0;
     tk_ctx *ctx = &enc->ctx;
     tk_pieces raw = { 0 };
-    TD_TRY(tk_added_split(&tok->added, tok->added.raw, ctx, text, plain, &raw, err));
+    TD_TRY(tk_added_split(&tok->added, trie, ctx, text, plain, &raw, err));
     for (uint32_t i = 0; i < raw.count; i++) {
         tk_piece *p = &raw.items[i];
         if (p->id != TK_NO_ID) {
@@ -124,12 +126,12 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
     if (ctx->track)
         TD_TRY(align_input(ctx, &all, err));
     tk_pieces pieces = { 0 };
-    TD_TRY(find_pieces(enc, &all, (flags & TD_ENCODE_PLAIN_TEXT) != 0, &pieces, err));
+    TD_TRY(find_pieces(enc, &all, flags, &pieces, err));
     if (tok->pretok != NULL)
         TD_TRY(tok->pretok->apply(tok->pretok, ctx, &pieces, err));
     *ret = (tk_encoding){ 0 };
     TD_TRY(run_models(enc, &pieces, ret, err));
-    if (tok->post != NULL)
+    if (tok->post != NULL && (flags & TK_ENCODE_NO_POST) == 0)
         TD_TRY(tok->post->apply(tok->post, ctx, ret, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err));
     return TD_OK;
 }

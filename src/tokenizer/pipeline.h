@@ -101,6 +101,7 @@ struct tk_pretok {
     const char *type;
     /* Splits and rewrites the text pieces of *pieces (see tk_pretok_each). */
     td_code (*apply)(const tk_pretok *self, tk_ctx *ctx, tk_pieces *pieces, td_error *err);
+    bool positional; /* what it does to a piece depends on where in the text that is */
     const tk_pretok *const *parts;
     uint32_t part_count;
 };
@@ -123,8 +124,7 @@ struct tk_post {
     const char *type;
     td_code (*apply)(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool add_special,
                      td_error *err);
-    /* Ids that it adds to a single text when specials are asked for. */
-    size_t (*added)(const tk_post *self);
+    uint32_t copies; /* how many times the text's ids are in its output: 1 */
     const tk_post *const *parts;
     uint32_t part_count;
 };

@@ -78,18 +78,12 @@ static td_code apply(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool ad
     return TD_OK;
 }
 
-static size_t added(const tk_post *self)
-{
-    (void)self;
-    return 0;
-}
-
 td_code tk_make_post_byte_level(const tk_at *at, const tk_post **ret)
 {
     byte_level *b = TK_NEW(at->load, byte_level);
     if (b == NULL)
         return TD_E_INTERNAL;
-    b->base = (tk_post){ .type = "ByteLevel", .apply = apply, .added = added };
+    b->base = (tk_post){ .type = "ByteLevel", .apply = apply, .copies = 1 };
     TD_TRY(tk_get_bool(at, "add_prefix_space", &b->add_prefix_space));
     TD_TRY(tk_get_bool(at, "trim_offsets", &b->trim_offsets));
     TD_TRY(tk_opt_bool(at, "use_regex", &b->use_regex));

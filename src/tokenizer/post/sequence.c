@@ -9,14 +9,6 @@ static td_code apply(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool ad
     return TD_OK;
 }
 
-static size_t added(const tk_post *self)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < self->part_count; i++)
-        n += self->parts[i]->added(self->parts[i]);
-    return n;
-}
-
 td_code tk_make_post_sequence(const tk_at *at, const tk_post **ret)
 {
     tk_at list;
@@ -25,10 +17,12 @@ td_code tk_make_post_sequence(const tk_at *at, const tk_post **ret)
     const tk_post **parts = tk_new(at->load, (list.value.len + 1) * sizeof(tk_post *));
     if (p == NULL || parts == NULL)
         return TD_E_INTERNAL;
-    *p = (tk_post){ .type = "Sequence", .apply = apply, .added = added, .parts = parts };
+    *p = (tk_post){ .type = "Sequence", .apply = apply, .copies = 1, .parts = parts };
     for (; p->part_count < list.value.len; p->part_count++) {
         tk_at item = tk_at_item(&list, p->part_count);
         TD_TRY(tk_make_post(&item, &parts[p->part_count]));
+        if (p->copies == 1) /* any number but 1 means that counts do not add up */
+            p->copies = parts[p->part_count]->copies;
     }
     *ret = p;
     return TD_OK;

@@ -74,15 +74,6 @@ static td_code apply(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool ad
     return TD_OK;
 }
 
-static size_t added(const tk_post *self)
-{
-    const template *t = (const template *)self;
-    size_t n = 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        n += t->pieces[i].count;
-    return n;
-}
-
 static td_code read_tokens(const tk_at *entry, piece *p)
 {
     tk_at ids, tokens;
@@ -153,11 +144,12 @@ td_code tk_make_post_template(const tk_at *at, const tk_post **ret)
     piece *pieces = tk_new(at->load, (single.value.len + 1) * sizeof *pieces);
     if (t == NULL || pieces == NULL)
         return TD_E_INTERNAL;
-    t->base = (tk_post){ .type = "TemplateProcessing", .apply = apply, .added = added };
+    t->base = (tk_post){ .type = "TemplateProcessing", .apply = apply };
     t->pieces = pieces;
     for (; t->count < single.value.len; t->count++) {
         tk_at item = tk_at_item(&single, t->count);
         TD_TRY(read_piece(&item, &specials, &pieces[t->count]));
+        t->base.copies += pieces[t->count].is_text;
     }
     *ret = &t->base;
     return TD_OK;

@@ -20,6 +20,7 @@ td_code tk_make_pretok_sequence(const tk_at *at, const tk_pretok **ret)
     for (; p->part_count < list.value.len; p->part_count++) {
         tk_at item = tk_at_item(&list, p->part_count);
         TD_TRY(tk_make_pretok(&item, &parts[p->part_count]));
+        p->positional |= parts[p->part_count]->positional;
     }
     *ret = p;
     return TD_OK;

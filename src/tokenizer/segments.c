@@ -1,0 +1,133 @@
+/* segments.c - cutting at added tokens (see segments.h).
+ *
+ * Why that is exact: text between two added tokens with normalized=false is normalized,
+ * pre-tokenized and tokenized as a piece of its own, whatever stands around it, unless a
+ * pre-tokenizer looks at the place of a piece. Pieces overlap only where a token that swallows
+ * white space meets another one in it; such a text stays whole. */
+#include "tokenizer/segments.h"
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "tokenizer/internal.h"
+
+struct td_cutter {
+    const td_tokenizer *tok;
+    bool can_cut;
+    td_str text;
+    unsigned flags;
+    size_t at; /* bytes given out */
+    size_t cursor;
+    tk_hit hit;
+    bool has_hit, whole, want_special;
+};
+
+td_cutter *td_cutter_new(td_encoder *enc)
+{
+    td_cutter *c = td_calloc(1, sizeof *c);
+    if (c == NULL)
+        return NULL;
+    const td_tokenizer *tok = c->tok = enc->tok;
+    c->can_cut = (tok->pretok == NULL || !tok->pretok->positional) &&
+                 (tok->post == NULL || tok->post->copies == 1);
+    return c;
+}
+
+void td_cutter_free(td_cutter *c)
+{
+    td_free(c);
+}
+
+static bool next_hit(td_cutter *c, size_t from)
+{
+    const tk_added *a = &c->tok->added;
+    return a->raw != NULL && tk_added_next(a, a->raw, c->text, from, &c->cursor,
+                                           (c->flags & TD_ENCODE_PLAIN_TEXT) != 0, &c->hit);
+}
+
+/* Whether the hits follow each other in order and without overlap. */
+static bool hits_in_order(td_cutter *c)
+{
+    size_t from = 0;
+    c->cursor = 0;
+    for (; next_hit(c, from); from = c->hit.end)
+        if (c->hit.start < from || c->hit.start >= c->hit.end)
+            return false;
+    return true;
+}
+
+td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    size_t good = td_utf8_check_strict(text);
+    td_code code = TD_OK;
+    if (text.len > TK_TEXT_MAX)
+        code = td_fail(&local, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
+    else if (good != text.len)
+        code = td_fail_at(&local, TD_E_TOKENIZER, good, "text is not valid UTF-8 at byte %zu",
+                          good);
+    if (code != TD_OK) {
+        if (err != NULL)
+            td_error_move(err, &local);
+        td_error_clear(&local);
+        return code;
+    }
+    c->text = text;
+    c->flags = flags;
+    c->whole = !c->can_cut || (c->tok->added.any_strip && !hits_in_order(c));
+    c->want_special = (flags & TD_ENCODE_ADD_SPECIAL) != 0;
+    c->at = c->cursor = 0;
+    c->has_hit = !c->whole && next_hit(c, 0);
+    return TD_OK;
+}
+
+static td_segment part(td_cutter *c, size_t end, uint32_t state)
+{
+    if ((c->flags & TD_ENCODE_PLAIN_TEXT) != 0 && state != TD_SEG_ADDED)
+        state |= TD_SEG_PLAIN;
+    td_segment s = { { c->text.ptr + c->at, end - c->at }, state };
+    c->at = end;
+    return s;
+}
+
+bool td_cutter_next(td_cutter *c, td_segment *ret)
+{
+    if (c->whole) {
+        if (c->at == c->text.len && !c->want_special)
+            return false;
+        *ret = part(c, c->text.len, c->want_special ? TD_SEG_WHOLE : 0);
+        c->want_special = false;
+        return true;
+    }
+    if (c->has_hit && c->at == c->hit.start) {
+        *ret = part(c, c->hit.end, TD_SEG_ADDED);
+        c->has_hit = next_hit(c, c->at);
+        return true;
+    }
+    size_t end = c->has_hit ? c->hit.start : c->text.len;
+    if (c->at < end) {
+        *ret = part(c, end, TD_SEG_TEXT);
+        return true;
+    }
+    if (!c->want_special || c->tok->post == NULL)
+        return false;
+    c->want_special = false;
+    *ret = (td_segment){ { c->text.ptr + c->text.len, 0 }, TD_SEG_SPECIAL };
+    return true;
+}
+
+td_code td_segment_count(td_encoder *enc, const td_segment *segment, size_t *ret_count,
+                         td_error *err)
+{
+    if ((segment->state & TD_SEG_ADDED) != 0) {
+        *ret_count = 1;
+        return TD_OK;
+    }
+    unsigned flags = 0;
+    if ((segment->state & TD_SEG_PLAIN) != 0)
+        flags |= TD_ENCODE_PLAIN_TEXT;
+    if ((segment->state & (TD_SEG_WHOLE | TD_SEG_SPECIAL)) != 0)
+        flags |= TD_ENCODE_ADD_SPECIAL;
+    if ((segment->state & TD_SEG_TEXT) != 0)
+        flags |= TK_ENCODE_NO_RAW | TK_ENCODE_NO_POST;
+    return td_count(enc, segment->text, flags, ret_count, err);
+}

@@ -1,0 +1,51 @@
+/* segments.h - cutting a text into segments whose counts add up exactly, for the counting layer.
+ *
+ *     td_cutter *c = td_cutter_new(enc);
+ *     td_cutter_start(c, text, flags, &err);
+ *     for (td_segment s; td_cutter_next(c, &s);)
+ *         total += memo[s.text, s.state] or td_segment_count(enc, &s, &n, &err);
+ *
+ * The count of a segment depends on nothing but its text and its state, so a memo may be keyed by
+ * both (of one tokenizer). The sum over all segments is td_count of the whole text. Cuts are made
+ * at added tokens, and where it is proven that no step of the pipeline looks across; where nothing
+ * can be proven a text is one segment. Segments follow each other without gaps.
+ *
+ * With TD_ENCODE_ADD_SPECIAL the ids that the post-processor adds belong to a segment of their
+ * own with an empty text, which comes last (so a text may have segments although it is empty). */
+#ifndef TD_SRC_TOKENIZER_SEGMENTS_H
+#define TD_SRC_TOKENIZER_SEGMENTS_H
+
+#include "tokdrain/tokenizer.h"
+
+/* Everything besides its text that the count of a segment depends on. */
+enum {
+    TD_SEG_ADDED = 1u << 0,   /* the text is one added token (count 1), known without counting */
+    TD_SEG_PLAIN = 1u << 1,   /* special tokens in it are text (TD_ENCODE_PLAIN_TEXT) */
+    TD_SEG_TEXT = 1u << 2,    /* no added token matches in it: they need not be looked for */
+    TD_SEG_SPECIAL = 1u << 3, /* the ids that post-processing adds; text is empty */
+    TD_SEG_WHOLE = 1u << 4,   /* a text that cannot be cut, together with those ids */
+};
+
+typedef struct td_segment {
+    td_str text;    /* a view of the text being cut */
+    uint32_t state; /* TD_SEG_ flags: a part of the memo's key */
+} td_segment;
+
+typedef struct td_cutter td_cutter;
+
+/* A cutter for the encoder's tokenizer; it keeps scratch memory from text to text. NULL on out of
+ * memory. One thread uses it at a time. It must be freed before the encoder. */
+td_cutter *td_cutter_new(td_encoder *enc);
+void td_cutter_free(td_cutter *c);
+
+/* Begins a text, which must stay as it is until the last segment is taken. flags as of td_count
+ * (offsets are ignored). Checks UTF-8 as td_count does. */
+TD_NODISCARD td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, td_error *err);
+/* The next segment; false: there are no more. */
+bool td_cutter_next(td_cutter *c, td_segment *ret);
+
+/* The number of ids of one segment. */
+TD_NODISCARD td_code td_segment_count(td_encoder *enc, const td_segment *segment,
+                                      size_t *ret_count, td_error *err);
+
+#endif

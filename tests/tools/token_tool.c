@@ -1,0 +1,166 @@
+/* token_tool.c - encodes and decodes for tests that ask the reference the same.
+ *
+ *     token_tool TOKENIZER.json < cases > answers
+ *
+ * A case is one byte for the operation, one byte of flags, the length of its argument (32 bits,
+ * little endian) and the argument. An answer starts with a status byte, '+' or '-' (an error,
+ * then length and message). Numbers are 32 bits, little endian. Operations:
+ *   e  encode a text: count of ids, ids, starts, ends (bytes). Encoding without offsets, counting
+ *      and counting by segments must agree, else the answer is an error.
+ *   d  decode ids: length, text        t  token text of an id: length, text
+ *   i  id of a token text: 0 or 1, id  v  vocabulary size      D  description: length, text
+ * A file that cannot be loaded is one '-' answer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "tokdrain/tokenizer.h"
+#include "tokenizer/segments.h"
+
+static void put_u32(size_t n)
+{
+    uint32_t v = (uint32_t)n;
+    fwrite(&v, 4, 1, stdout);
+}
+
+static void put_text(td_str s)
+{
+    put_u32(s.len);
+    if (s.len != 0)
+        fwrite(s.ptr, 1, s.len, stdout);
+}
+
+static void put_error(td_error *err)
+{
+    char text[1024];
+    int n = snprintf(text, sizeof text, "%s: %s", td_code_name(err->code), err->message);
+    putchar('-');
+    put_text((td_str){ text, n < (int)sizeof text ? (size_t)n : sizeof text - 1 });
+    td_error_clear(err);
+}
+
+static td_code count_segments(td_encoder *enc, td_str text, unsigned flags, size_t *ret,
+                              td_error *err)
+{
+    td_cutter *cutter = td_cutter_new(enc);
+    if (cutter == NULL)
+        return td_fail_nomem(err);
+    td_code code = td_cutter_start(cutter, text, flags, err);
+    size_t at = 0;
+    *ret = 0;
+    td_segment seg;
+    while (code == TD_OK && td_cutter_next(cutter, &seg)) {
+        size_t n = 0;
+        if (seg.text.ptr != text.ptr + at)
+            code = td_fail(err, TD_E_INTERNAL, "segments leave a gap at %zu", at);
+        else
+            code = td_segment_count(enc, &seg, &n, err);
+        at += seg.text.len;
+        *ret += n;
+    }
+    if (code == TD_OK && at != text.len)
+        code = td_fail(err, TD_E_INTERNAL, "segments end at %zu of %zu", at, text.len);
+    td_cutter_free(cutter);
+    return code;
+}
+
+static td_code do_encode(td_encoder *enc, unsigned flags, td_str text, td_error *err)
+{
+    td_ids ids;
+    size_t count = 0, sum = 0;
+    TD_TRY(td_count(enc, text, flags, &count, err));
+    TD_TRY(count_segments(enc, text, flags, &sum, err));
+    TD_TRY(td_encode(enc, text, flags, &ids, err));
+    size_t plain_count = ids.count;
+    td_id *plain = malloc((ids.count + 1) * sizeof *plain);
+    if (plain == NULL)
+        return td_fail_nomem(err);
+    memcpy(plain, ids.ids, ids.count * sizeof *plain);
+    td_code code = td_encode(enc, text, flags | TD_ENCODE_OFFSETS, &ids, err);
+    if (code == TD_OK && count != plain_count)
+        code = td_fail(err, TD_E_INTERNAL, "count %zu, ids %zu", count, plain_count);
+    else if (code == TD_OK && sum != plain_count)
+        code = td_fail(err, TD_E_INTERNAL, "segments count %zu, ids %zu", sum, plain_count);
+    else if (code == TD_OK &&
+             (ids.count != plain_count ||
+              memcmp(ids.ids, plain, plain_count * sizeof *plain) != 0))
+        code = td_fail(err, TD_E_INTERNAL, "ids with offsets differ");
+    free(plain);
+    TD_TRY(code);
+    putchar('+');
+    put_u32(ids.count);
+    fwrite(ids.ids, sizeof *ids.ids, ids.count, stdout);
+    fwrite(ids.starts, sizeof *ids.starts, ids.count, stdout);
+    fwrite(ids.ends, sizeof *ids.ends, ids.count, stdout);
+    return TD_OK;
+}
+
+static td_code do_case(td_encoder *enc, td_tokenizer *tok, int op, unsigned flags, td_str arg,
+                       td_error *err)
+{
+    td_str text;
+    td_id id = 0;
+    switch (op) {
+    case 'e':
+        return do_encode(enc, flags, arg, err);
+    case 'd':
+        TD_TRY(td_decode(enc, (const td_id *)(const void *)arg.ptr, arg.len / 4, flags, &text,
+                         err));
+        putchar('+');
+        put_text(text);
+        return TD_OK;
+    case 't':
+        memcpy(&id, arg.ptr, 4);
+        putchar('+');
+        put_text(td_token_text(tok, id));
+        return TD_OK;
+    case 'i':
+        putchar('+');
+        put_u32(td_token_id(tok, arg, &id));
+        put_u32(id);
+        return TD_OK;
+    case 'v':
+        putchar('+');
+        put_u32(td_tokenizer_vocab_size(tok));
+        return TD_OK;
+    case 'D': {
+        char *description = td_tokenizer_describe(tok);
+        putchar('+');
+        put_text((td_str){ description, description != NULL ? strlen(description) : 0 });
+        free(description);
+        return TD_OK;
+    }
+    default:
+        return td_fail(err, TD_E_INPUT, "unknown operation");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    td_tokenizer *tok = NULL;
+    td_error err = TD_ERROR_INIT;
+    if (argc != 2)
+        return 2;
+    if (td_tokenizer_new_from_file(argv[1], &tok, &err) != TD_OK) {
+        put_error(&err);
+        return 0;
+    }
+    td_encoder *enc = td_encoder_new(tok);
+    unsigned char head[6];
+    char *arg = NULL;
+    while (enc != NULL && fread(head, 6, 1, stdin) == 1) {
+        uint32_t len;
+        memcpy(&len, head + 2, 4);
+        free(arg);
+        arg = malloc((size_t)len + 1); /* exactly as large, so that overruns show */
+        if (arg == NULL || fread(arg, 1, len, stdin) != len)
+            return 3;
+        if (do_case(enc, tok, head[0], head[1], (td_str){ arg, len }, &err) != TD_OK)
+            put_error(&err);
+    }
+    free(arg);
+    td_encoder_free(enc);
+    td_tokenizer_free(tok);
+    return 0;
+}
