@@ -211,8 +211,8 @@ bool td_bigint_parse(td_arena *a, td_str digits, unsigned base, td_value *ret)
     if ((size_t)(end - p) > TD_BIGINT_BITS_MAX / (base_bits > 1 ? base_bits - 1 : 1))
         return too_large(a);
     size_t room = ((size_t)(end - p) * base_bits + 31) / 32 + 1;
-    td_bigint *b = td_arena_alloc(a, sizeof(td_bigint) + room * sizeof(uint32_t),
-                                  _Alignof(td_bigint));
+    td_bigint *b =
+        td_arena_alloc(a, sizeof(td_bigint) + room * sizeof(uint32_t), _Alignof(td_bigint));
     if (b == NULL)
         return false;
     size_t n = 0;

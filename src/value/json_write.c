@@ -21,8 +21,9 @@
 
 enum { ESCAPE_MAX = 12, PIECE = 2048 };
 
-static const char escape_letters[256] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
-                                          ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
+static const char escape_letters[256] = {
+    ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'
+};
 
 static char *put_unicode_escape(char *out, uint32_t c)
 {

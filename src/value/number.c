@@ -464,8 +464,7 @@ td_code td_float_print_fixed(td_buf *out, double d, unsigned precision)
     if (x.n == 0)
         x.point = 0;
     size_t whole = x.point > 0 ? (size_t)x.point : 1;
-    td_code code =
-        td_buf_reserve(out, whole + precision + (precision > 0) + signbit_of(d));
+    td_code code = td_buf_reserve(out, whole + precision + (precision > 0) + signbit_of(d));
     if (code != TD_OK)
         return code;
     if (signbit(d))

@@ -67,8 +67,10 @@ static void do_json(char op, td_arena *a, td_buf *out, td_str arg)
         answer_error(&err);
         return;
     }
-    td_json_style style = { .ensure_ascii = op == 'a', .sort_keys = op == 's',
-                            .has_indent = op == 's', .indent = TD_STR("  ") };
+    td_json_style style = { .ensure_ascii = op == 'a',
+                            .sort_keys = op == 's',
+                            .has_indent = op == 's',
+                            .indent = TD_STR("  ") };
     if (op != 'r')
         v = without_flags(v);
     if (td_json_write(out, v, &style, &err) != TD_OK)
@@ -151,10 +153,10 @@ static void do_int(char op, td_arena *a, td_buf *out, td_str arg)
 {
     const char *space = memchr(arg.ptr, ' ', arg.len);
     td_value x, y, z, rest = td_none();
-    bool ok = space != NULL &&
-              td_bigint_parse(a, (td_str){ arg.ptr, (size_t)(space - arg.ptr) }, 10, &x) &&
-              td_bigint_parse(a, (td_str){ space + 1, (size_t)(arg.ptr + arg.len - space - 1) }, 10,
-                              &y);
+    bool ok =
+        space != NULL &&
+        td_bigint_parse(a, (td_str){ arg.ptr, (size_t)(space - arg.ptr) }, 10, &x) &&
+        td_bigint_parse(a, (td_str){ space + 1, (size_t)(arg.ptr + arg.len - space - 1) }, 10, &y);
     if (ok && op == '+')
         ok = td_bigint_add(a, x, y, &z);
     else if (ok && op == '-')
