@@ -240,6 +240,31 @@ def test_invalid_utf8():
         assert not good and got.startswith(b"input %d " % e.value.start), (text, got)
 
 
+# ---- str() and repr() ----
+
+
+def test_repr_of_documents():
+    texts = [Maker(f"repr-{i}", 0.0).document() for i in range(int(4000 * SCALE))]
+    for op, function in (("R", repr), ("S", str)):
+        for text, (good, got) in zip(texts, ask([(op, utf8(t)) for t in texts])):
+            assert good and got == utf8(function(json.loads(text))), text
+
+
+def test_repr_of_every_character():
+    """repr's escapes and isprintable(), at each code point of Unicode, in runs of 64."""
+    runs = ["".join(map(chr, range(c, c + 64))) for c in range(0, 0x110000, 64)]
+    # Two surrogates side by side would read as one character.
+    runs = [r for r in runs if not "\ud800" <= r[0] <= "\udfff"] + [chr(c) for c in range(0xD800, 0xE000)]
+    for run, (_, got) in zip(runs, ask([("R", json.dumps(run).encode()) for run in runs])):
+        assert got == utf8(repr(run)), hex(ord(run[0]))
+
+
+def test_repr_quotes():
+    texts = ["", "'", '"', "'\"", "\\", "it's", 'say "hi"', "it's \"both\"", "\\'", "\n'\t\"\r"]
+    for text, (good, got) in zip(texts, ask([("R", json.dumps(t).encode()) for t in texts])):
+        assert good and got == utf8(repr(text))
+
+
 # ---- numbers ----
 
 

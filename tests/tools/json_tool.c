@@ -7,6 +7,7 @@
  *   c  the same without the shortcuts that the reader's flags allow
  *   a  the same with ensure_ascii
  *   s  the same with sort_keys and indent=2
+ *   R  read JSON, print repr()                S  read JSON, print str()
  *   m  read MessagePack, write it as JSON     w  read JSON, write it as MessagePack
  *   k  skip one MessagePack value: the bytes that it takes
  *   f  repr of a double (8 bytes)     p  parse a float into 8 bytes
@@ -22,6 +23,7 @@
 #include "value/json.h"
 #include "value/msgpack.h"
 #include "value/number.h"
+#include "value/pytext.h"
 
 static void answer(char status, const char *ptr, size_t len)
 {
@@ -57,6 +59,18 @@ static td_value without_flags(td_value v)
             e->val = without_flags(e->val);
         }
     return v;
+}
+
+static void do_pytext(char op, td_arena *a, td_buf *out, td_str arg)
+{
+    td_error err = TD_ERROR_INIT;
+    td_value v;
+    if (td_json_read(a, arg, &v, &err) != TD_OK) {
+        answer_error(&err);
+        return;
+    }
+    td_code code = op == 'R' ? td_py_repr(out, v, NULL) : td_py_str(out, v, NULL);
+    answer(code == TD_OK ? '+' : '-', out->ptr, out->len);
 }
 
 static void do_json(char op, td_arena *a, td_buf *out, td_str arg)
@@ -183,6 +197,8 @@ static void run(char op, td_arena *a, td_buf *out, td_str arg)
 {
     if (strchr("rcas", op) != NULL)
         do_json(op, a, out, arg);
+    else if (strchr("RS", op) != NULL)
+        do_pytext(op, a, out, arg);
     else if (strchr("mwk", op) != NULL)
         do_msgpack(op, a, out, arg);
     else if (strchr("fpeF", op) != NULL)
