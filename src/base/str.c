@@ -35,3 +35,8 @@ uint64_t td_str_hash(td_str s)
 {
     return XXH3_64bits(s.ptr != NULL ? s.ptr : "", s.len);
 }
+
+uint64_t td_str_hash_seeded(td_str s, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(s.ptr != NULL ? s.ptr : "", s.len, seed);
+}

@@ -51,5 +51,7 @@ size_t td_str_rfind(td_str s, td_str needle);
 /* A fast 64-bit hash, not keyed: only for tables whose keys no attacker chooses freely, or that
  * stay small. */
 uint64_t td_str_hash(td_str s);
+/* The same, keyed by a seed that the writer of the text cannot know. */
+uint64_t td_str_hash_seeded(td_str s, uint64_t seed);
 
 #endif

@@ -110,42 +110,62 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 32;
 }
 
-static uint64_t hash_double(double d)
+static uint64_t hash_double(double d, uint64_t seed)
 {
     if (d >= -9223372036854775808.0 && d < 9223372036854775808.0 && (double)(int64_t)d == d)
-        return mix((uint64_t)(int64_t)d);
+        return mix((uint64_t)(int64_t)d ^ seed);
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
-    return mix(bits);
+    return mix(bits ^ seed);
 }
 
-uint64_t td_value_hash(td_value v, bool *ret_ok)
+static bool is_nan(td_value v)
 {
-    uint64_t h = v.tag;
-    *ret_ok = true;
+    return v.tag == TD_V_FLOAT && isnan(v.as.real);
+}
+
+static uint64_t hash_seeded(td_value v, uint64_t seed, bool *ret_ok);
+
+static uint64_t hash_tuple(td_value v, uint64_t seed, bool *ret_ok)
+{
+    uint64_t h = v.tag ^ seed;
+    for (uint32_t i = 0; i < v.len && *ret_ok; i++) {
+        h = mix(h * 31 + hash_seeded(v.as.items[i], seed, ret_ok));
+        if (is_nan(v.as.items[i])) /* equal to nothing: equal hashes would only collide */
+            h = mix(h ^ (uint64_t)(uintptr_t)&v.as.items[i]);
+    }
+    return h;
+}
+
+static uint64_t hash_seeded(td_value v, uint64_t seed, bool *ret_ok)
+{
     switch ((td_vtag)v.tag) {
     case TD_V_BOOL:
     case TD_V_INT:
-        return mix((uint64_t)v.as.integer);
+        return mix((uint64_t)v.as.integer ^ seed);
     case TD_V_FLOAT:
-        return hash_double(v.as.real);
+        return hash_double(v.as.real, seed);
     case TD_V_BIGINT: /* equal to a double only if the conversion is exact: hash through it */
-        return hash_double(td_bigint_to_double(v.as.bigint));
+        return hash_double(td_bigint_to_double(v.as.bigint), seed);
     case TD_V_STR:
-        return td_str_hash(td_as_str(v));
+        return td_str_hash_seeded(td_as_str(v), seed);
     case TD_V_TUPLE:
-        for (uint32_t i = 0; i < v.len && *ret_ok; i++)
-            h = mix(h * 31 + td_value_hash(v.as.items[i], ret_ok));
-        return h;
+        return hash_tuple(v, seed, ret_ok);
     case TD_V_LIST:
     case TD_V_DICT:
         *ret_ok = false;
         return 0;
     case TD_V_OBJECT:
-        return mix((uint64_t)(uintptr_t)v.as.object);
+        return mix((uint64_t)(uintptr_t)v.as.object ^ seed);
     default:
-        return mix(h);
+        return mix(v.tag ^ seed);
     }
+}
+
+uint64_t td_value_hash(td_value v, bool *ret_ok)
+{
+    *ret_ok = true;
+    return hash_seeded(v, 0, ret_ok);
 }
 
 /* ---- dicts ---- */
@@ -161,6 +181,14 @@ td_dict *td_dict_new(td_arena *a, uint32_t cap)
     return d;
 }
 
+/* Where the search for a key starts. The seed is the address of the index, which whoever wrote the
+ * keys cannot know: otherwise keys could be chosen to collide. */
+static uint32_t first_slot(const td_dict *d, td_value key)
+{
+    bool ok = true;
+    return (uint32_t)hash_seeded(key, (uint64_t)(uintptr_t)d->index, &ok) & d->index_mask;
+}
+
 /* The stored key that equals key, by number; UINT32_MAX if there is none. */
 static uint32_t lookup(const td_dict *d, td_value key)
 {
@@ -174,8 +202,9 @@ static uint32_t lookup(const td_dict *d, td_value key)
         }
         return UINT32_MAX;
     }
-    bool ok;
-    uint32_t slot = (uint32_t)td_value_hash(key, &ok) & d->index_mask;
+    if (is_nan(key))
+        return UINT32_MAX;
+    uint32_t slot = first_slot(d, key);
     for (; d->index[slot] != 0; slot = (slot + 1) & d->index_mask)
         if (td_value_eq(d->entries[d->index[slot] - 1].key, key))
             return d->index[slot] - 1;
@@ -184,8 +213,8 @@ static uint32_t lookup(const td_dict *d, td_value key)
 
 static void index_entry(td_dict *d, uint32_t n)
 {
-    bool ok;
-    uint32_t slot = (uint32_t)td_value_hash(d->entries[n].key, &ok) & d->index_mask;
+    td_value key = d->entries[n].key;
+    uint32_t slot = is_nan(key) ? (uint32_t)mix(n) & d->index_mask : first_slot(d, key);
     while (d->index[slot] != 0)
         slot = (slot + 1) & d->index_mask;
     d->index[slot] = n + 1;
@@ -274,7 +303,7 @@ td_dict *td_dict_copy(td_arena *a, const td_dict *d, uint32_t extra)
 
 const char *td_value_type_name(td_value v)
 {
-    static const char *const names[] = { "Undefined", "NoneType", "bool", "int",  "int",   "float",
+    static const char *const names[] = { "Undefined", "NoneType", "bool",  "int",  "int",   "float",
                                          "str",       "list",     "tuple", "dict", "object" };
     assert(v.tag < sizeof names / sizeof *names);
     return names[v.tag];

@@ -134,6 +134,24 @@ static void equal_values_have_equal_hashes(void **state)
     td_arena_done(&a);
 }
 
+/* NaN equals nothing, so each is a key of its own; that must not make the index a list. */
+static void nan_keys_do_not_collide(void **state)
+{
+    (void)state;
+    td_arena a = { 0 };
+    td_dict *d = td_dict_new(&a, 0);
+    enum { N = 200000 };
+    for (int i = 0; i < N; i++) {
+        td_value *item = td_arena_new(&a, td_value);
+        *item = td_float((double)NAN);
+        assert_true(td_dict_set(&a, d, *item, td_int(i)));
+        assert_true(td_dict_set(&a, d, td_tuple_of(item, 1), td_int(i)));
+    }
+    assert_int_equal(d->count, 2 * N);
+    assert_null(td_dict_get(d, td_float((double)NAN)));
+    td_arena_done(&a);
+}
+
 static void full_arena_is_no_crash(void **state)
 {
     (void)state;
@@ -157,6 +175,7 @@ int main(void)
         cmocka_unit_test(equality_follows_python),
         cmocka_unit_test(equal_values_have_equal_hashes),
         cmocka_unit_test(full_arena_is_no_crash),
+        cmocka_unit_test(nan_keys_do_not_collide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
