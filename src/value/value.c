@@ -8,22 +8,6 @@
 #include "base/str.h"
 #include "value/bigint.h"
 
-uint16_t td_key_hash(td_str s)
-{
-    uint32_t h = (uint32_t)s.len * 0x9E3779B1u;
-    if (s.len >= 4) {
-        uint32_t head, tail;
-        memcpy(&head, s.ptr, 4);
-        memcpy(&tail, s.ptr + s.len - 4, 4);
-        h = (h ^ head) * 0x85EBCA77u;
-        h = (h ^ (h >> 15) ^ tail) * 0xC2B2AE3Du;
-    } else {
-        for (size_t i = 0; i < s.len; i++)
-            h = (h ^ (unsigned char)s.ptr[i]) * 0x01000193u;
-    }
-    return (uint16_t)(h >> 16);
-}
-
 td_value td_key(td_str s)
 {
     td_value v = td_string(s);

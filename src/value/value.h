@@ -8,6 +8,8 @@
 #ifndef TD_SRC_VALUE_VALUE_H
 #define TD_SRC_VALUE_VALUE_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "tokdrain/base.h"
 
@@ -139,7 +141,21 @@ static inline bool td_is_none(td_value v)
 }
 
 /* 16 bits mixed from length and a few bytes of a key: equal texts have equal hashes. */
-uint16_t td_key_hash(td_str s);
+static inline uint16_t td_key_hash(td_str s)
+{
+    uint32_t h = (uint32_t)s.len * 0x9E3779B1u;
+    if (s.len >= 4) {
+        uint32_t head, tail;
+        memcpy(&head, s.ptr, 4);
+        memcpy(&tail, s.ptr + s.len - 4, 4);
+        h = (h ^ head) * 0x85EBCA77u;
+        h = (h ^ (h >> 15) ^ tail) * 0xC2B2AE3Du;
+    } else {
+        for (size_t i = 0; i < s.len; i++)
+            h = (h ^ (unsigned char)s.ptr[i]) * 0x01000193u;
+    }
+    return (uint16_t)(h >> 16);
+}
 /* A string value with its key hash set, ready to be used as a dict key. */
 td_value td_key(td_str s);
 

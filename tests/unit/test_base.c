@@ -114,6 +114,60 @@ static void str_finds_forward_and_backward(void **state)
     assert_int_equal(td_str_rfind(s, TD_STR("")), s.len);
 }
 
+/* Offset of the first bad byte, by the table of well-formed sequences, one byte after the other. */
+static size_t slow_check(const unsigned char *s, size_t n, bool surrogates)
+{
+    static const unsigned char rows[][4] = {
+        /* lead bytes from, to; second byte from, to */
+        { 0xC2, 0xDF, 0x80, 0xBF }, { 0xE0, 0xE0, 0xA0, 0xBF }, { 0xE1, 0xEC, 0x80, 0xBF },
+        { 0xED, 0xED, 0x80, 0x9F }, { 0xEE, 0xEF, 0x80, 0xBF }, { 0xF0, 0xF0, 0x90, 0xBF },
+        { 0xF1, 0xF3, 0x80, 0xBF }, { 0xF4, 0xF4, 0x80, 0x8F },
+    };
+    size_t i = 0;
+    while (i < n) {
+        size_t len = s[i] < 0x80 ? 1 : s[i] < 0xE0 ? 2 : s[i] < 0xF0 ? 3 : 4;
+        bool good = len == 1;
+        for (size_t r = 0; r < sizeof rows / sizeof *rows && len > 1 && i + len <= n; r++)
+            if (s[i] >= rows[r][0] && s[i] <= rows[r][1]) {
+                unsigned char last = surrogates && s[i] == 0xED ? 0xBF : rows[r][3];
+                good = s[i + 1] >= rows[r][2] && s[i + 1] <= last;
+            }
+        for (size_t k = 2; k < len && good; k++)
+            good = s[i + k] >= 0x80 && s[i + k] <= 0xBF;
+        if (!good)
+            return i;
+        i += len;
+    }
+    return n;
+}
+
+static void utf8_check_agrees_with_the_table(void **state)
+{
+    (void)state;
+    static const unsigned char edges[] = { 0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF,
+                                           0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE,
+                                           0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF };
+    static const char *const fillers[] = { "a", "\xC3\xA9", "\xE6\x97\xA5", "\xF0\x9F\x98\x80" };
+    uint32_t random = 12345;
+    for (int n = 0; n < 400000; n++) {
+        unsigned char s[80];
+        size_t len = 0;
+        while (len < 76) { /* mostly good text */
+            const char *f = fillers[(random = random * 1664525 + 1013904223) >> 30];
+            memcpy(s + len, f, strlen(f));
+            len += strlen(f);
+        }
+        for (int k = 0; k < 1 + n % 4; k++) { /* spoiled, mostly side by side */
+            random = random * 1664525 + 1013904223;
+            size_t at = k > 0 && n % 3 ? (size_t)(n % 70) + (size_t)k : (random >> 8) % len;
+            s[at] = edges[(random >> 20) % sizeof edges];
+        }
+        td_str text = { (const char *)s, len - (size_t)n % 5 };
+        assert_int_equal(td_utf8_check(text), slow_check(s, text.len, true));
+        assert_int_equal(td_utf8_check_strict(text), slow_check(s, text.len, false));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +179,7 @@ int main(void)
         cmocka_unit_test(buf_refuses_what_exceeds_its_limit),
         cmocka_unit_test(utf8_check_finds_the_first_bad_byte),
         cmocka_unit_test(str_finds_forward_and_backward),
+        cmocka_unit_test(utf8_check_agrees_with_the_table),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }
