@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "metrics/early_stopping.h"
-#include "metrics/pack.h"
 #include "metrics/registry.h"
 #include "metrics/sort.h"
 #include "metrics/windows.h"
@@ -182,25 +181,6 @@ static void losing_raw_values_falls_back_to_the_histogram(void **state)
     td_registry_done(&r);
 }
 
-static void packed_ints_are_shortest(void **state)
-{
-    (void)state;
-    static const struct {
-        int64_t value;
-        size_t len;
-    } rows[] = {
-        { 0, 1 },     { 127, 1 },    { 128, 2 },    { 256, 3 },        { 65536, 5 },
-        { -1, 1 },    { -32, 1 },    { -33, 2 },    { -129, 3 },       { -32769, 5 },
-        { INT64_MIN, 9 }, { UINT32_MAX, 5 }, { INT64_MAX, 9 },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        td_buf b = { 0 };
-        assert_int_equal(td_pack_int(&b, rows[i].value), TD_OK);
-        assert_int_equal(b.len, rows[i].len);
-        td_buf_done(&b);
-    }
-}
-
 static void snapshot_writers_survive_every_failed_allocation(void **state)
 {
     (void)state;
@@ -241,7 +221,6 @@ int main(void)
         cmocka_unit_test(finish_reasons_have_counters),
         cmocka_unit_test(registry_warns_once_for_each_series),
         cmocka_unit_test(losing_raw_values_falls_back_to_the_histogram),
-        cmocka_unit_test(packed_ints_are_shortest),
         cmocka_unit_test(snapshot_writers_survive_every_failed_allocation),
     };
     return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
