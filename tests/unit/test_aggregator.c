@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "aggregator/event.h"
 #include "aggregator/frame.h"
@@ -370,26 +371,26 @@ static void numbers_read_as_in_python(void **state)
 #define REQUIRED                                                                                   \
     "", "--socket-dir", "d", "--socket-name", "n", "--metrics-socket", "m", "--metrics-output", "o"
 
-static td_parsed parse(char **argv, td_service_options *o)
+static td_parsed parse(const char **argv, td_service_options *o)
 {
     int argc = 0;
     while (argv[argc] != NULL)
         argc++;
-    return td_service_parse(argc, argv, o);
+    return td_service_parse(argc, (char **)argv, o);
 }
 
 static void flags_have_defaults_and_beginnings(void **state)
 {
     (void)state;
     td_service_options o;
-    char *plain[] = { REQUIRED, NULL };
+    const char *plain[] = { REQUIRED, NULL };
     assert_int_equal(parse(plain, &o), TD_PARSED_OK);
     assert_true(o.publish_interval == 0.25 && o.drain_timeout == 0);
     assert_true(o.hdr_digits == 3 && o.buckets == 30 && o.workers == 4 && o.readiness_id == 0);
     assert_true(o.tokenizer == NULL && o.readiness_path == NULL && !o.streaming);
     assert_string_equal(o.output_dir, "o");
 
-    char *full[] = { REQUIRED, "--drain=5", "--drain-timeout", "-1", "--str", "--tokenizer=",
+    const char *full[] = { REQUIRED, "--drain=5", "--drain-timeout", "-1", "--str", "--tokenizer=",
                      "--tokenizer-w", "0", "--e", "--n-hist=7", "--readiness-i", "-3",
                      "--series", "osl,isl", "--memory=1G", NULL };
     assert_int_equal(parse(full, &o), TD_PARSED_OK);
@@ -402,7 +403,7 @@ static void flags_have_defaults_and_beginnings(void **state)
 static void wrong_flags_are_refused(void **state)
 {
     (void)state;
-    char *rows[][12] = {
+    const char *rows[][12] = {
         { "", NULL },
         { REQUIRED, "--socket", NULL },       /* ambiguous */
         { REQUIRED, "--tok", "x", NULL },     /* tokenizer or tokenizer-workers */
