@@ -1,0 +1,227 @@
+/* compile_expr.c - expressions to code. Each expression leaves exactly one value on the stack. */
+#include <math.h>
+
+#include "base/str.h"
+#include "jinja/emit.h"
+
+enum { DEPTH_MAX = 1000 };
+
+jj_escape_mode jj_mode(const jj_compiler *c)
+{
+    return c->is_volatile ? JJ_VOLATILE : c->autoescape ? JJ_ESCAPED : JJ_PLAIN;
+}
+
+/* Whether the reference's generated code can spell v: infinity and NaN come out as unknown names
+ * and fail when they are reached. */
+static bool has_literal(td_value v)
+{
+    if (v.tag == TD_V_FLOAT)
+        return isfinite(v.as.real);
+    if (v.tag == TD_V_LIST || v.tag == TD_V_TUPLE)
+        for (uint32_t i = 0; i < v.len; i++)
+            if (!has_literal(v.as.items[i]))
+                return false;
+    if (v.tag == TD_V_DICT)
+        for (uint32_t i = 0; i < v.as.dict->count; i++)
+            if (!has_literal(v.as.dict->entries[i].key) ||
+                !has_literal(v.as.dict->entries[i].val))
+                return false;
+    return true;
+}
+
+static td_code compile_const(jj_compiler *c, td_value v)
+{
+    uint32_t k;
+    if (has_literal(v))
+        return jj_emit_const(c, v);
+    TD_TRY(jj_add_const(c, td_string(TD_STR("name 'inf' is not defined")), &k));
+    TD_TRY(jj_emit(c, JJ_O_RAISE, JJ_RUNTIME_ERROR, 0, k));
+    return jj_emit_const(c, td_none());
+}
+
+static td_code compile_items(jj_compiler *c, const jj_nodes *l, const jj_frame_info *f)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        TD_TRY(jj_compile_expr(c, l->items[i], f));
+    return TD_OK;
+}
+
+static td_code compile_dict(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    for (uint32_t i = 0; i < n->list[0].count; i++) {
+        TD_TRY(jj_compile_expr(c, n->list[0].items[i]->a, f));
+        TD_TRY(jj_compile_expr(c, n->list[0].items[i]->b, f));
+    }
+    return jj_emit(c, JJ_O_DICT, 0, 0, n->list[0].count);
+}
+
+static td_code compile_logic(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    uint32_t jump;
+    TD_TRY(jj_compile_expr(c, n->a, f));
+    TD_TRY(jj_emit_jump(c, n->kind == JJ_N_AND ? JJ_O_AND : JJ_O_OR, 0, 0, &jump));
+    TD_TRY(jj_emit(c, JJ_O_POP, 0, 0, 0));
+    TD_TRY(jj_compile_expr(c, n->b, f));
+    jj_patch(c, jump);
+    return TD_OK;
+}
+
+static td_code compile_cond(jj_compiler *c, jj_node *n, const jj_frame_info *outer)
+{
+    uint32_t otherwise, end, q;
+    jj_frame_info f = *outer;
+    f.soft = true;
+    TD_TRY(jj_compile_expr(c, n->a, &f));
+    TD_TRY(jj_emit_jump(c, JJ_O_JUMP_FALSE, 0, 0, &otherwise));
+    TD_TRY(jj_compile_expr(c, n->b, &f));
+    TD_TRY(jj_emit_jump(c, JJ_O_JUMP, 0, 0, &end));
+    c->unit->depth--;
+    jj_patch(c, otherwise);
+    if (n->c != NULL) {
+        TD_TRY(jj_compile_expr(c, n->c, &f));
+    } else {
+        td_undefined u = { .exc = JJ_UNDEFINED_ERROR,
+                           .hint = TD_STR("the inline if-expression was false and has no else") };
+        c->at = n->at;
+        TD_TRY(jj_add_missing(c, u, &q));
+        TD_TRY(jj_emit(c, JJ_O_UNDEF_VALUE, 0, 0, q));
+    }
+    jj_patch(c, end);
+    return TD_OK;
+}
+
+/* a < b < c evaluates b once and stops at the first false. */
+static td_code compile_compare(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    const jj_nodes *ops = &n->list[0];
+    uint32_t *jumps = td_arena_array(c->arena, uint32_t, ops->count);
+    if (jumps == NULL)
+        return jj_compile_nomem(c);
+    TD_TRY(jj_compile_expr(c, n->a, f));
+    for (uint32_t i = 0; i < ops->count; i++) {
+        TD_TRY(jj_compile_expr(c, ops->items[i]->a, f));
+        c->at = ops->items[i]->at;
+        if (i + 1 == ops->count)
+            TD_TRY(jj_emit(c, JJ_O_COMPARE, ops->items[i]->op, 0, 0));
+        else
+            TD_TRY(jj_emit_jump(c, JJ_O_CHAIN, ops->items[i]->op, 0, &jumps[i]));
+    }
+    for (uint32_t i = 0; i + 1 < ops->count; i++)
+        jj_patch(c, jumps[i]);
+    return TD_OK;
+}
+
+static bool holds_slice(const jj_node *n)
+{
+    if (n->kind != JJ_N_TUPLE)
+        return n->kind == JJ_N_SLICE;
+    for (uint32_t i = 0; i < n->list[0].count; i++)
+        if (holds_slice(n->list[0].items[i]))
+            return true;
+    return false;
+}
+
+static td_code compile_getitem(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    TD_TRY(jj_compile_expr(c, n->a, f));
+    if (n->b->kind != JJ_N_SLICE) {
+        if (holds_slice(n->b))
+            return jj_compile_error(c, n->at, "a slice cannot stand in a tuple");
+        TD_TRY(jj_compile_expr(c, n->b, f));
+        c->at = n->at;
+        return jj_emit(c, JJ_O_ITEM, 0, 0, 0);
+    }
+    jj_node *part[3] = { n->b->a, n->b->b, n->b->c };
+    for (int i = 0; i < 3; i++) {
+        if (part[i] != NULL)
+            TD_TRY(jj_compile_expr(c, part[i], f));
+        else
+            TD_TRY(jj_emit_const(c, td_none()));
+    }
+    c->at = n->at;
+    return jj_emit(c, JJ_O_SLICE, 0, 0, 0);
+}
+
+static td_code compile_getattr(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    uint32_t attr;
+    TD_TRY(jj_compile_expr(c, n->a, f));
+    TD_TRY(jj_add_attr(c, n->attr, &attr));
+    c->at = n->at;
+    return jj_emit(c, JJ_O_ATTR, 0, 0, attr);
+}
+
+static td_code compile_operator(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    TD_TRY(jj_compile_expr(c, n->a, f));
+    if (n->kind == JJ_N_BINARY)
+        TD_TRY(jj_compile_expr(c, n->b, f));
+    c->at = n->at;
+    switch (n->kind) {
+    case JJ_N_BINARY: return jj_emit(c, JJ_O_BINARY, n->op, 0, 0);
+    case JJ_N_NEG: return jj_emit(c, JJ_O_NEG, 0, 0, 0);
+    case JJ_N_POS: return jj_emit(c, JJ_O_POS, 0, 0, 0);
+    default: return jj_emit(c, JJ_O_NOT, 0, 0, 0);
+    }
+}
+
+static td_code compile_sequence(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    TD_TRY(compile_items(c, &n->list[0], f));
+    c->at = n->at;
+    if (n->kind == JJ_N_CONCAT)
+        return jj_emit(c, JJ_O_CONCAT, jj_mode(c), n->list[0].count, 0);
+    return jj_emit(c, n->kind == JJ_N_LIST ? JJ_O_LIST : JJ_O_TUPLE, 0, 0, n->list[0].count);
+}
+
+static td_code compile_kind(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    switch (n->kind) {
+    case JJ_N_CONST:
+    case JJ_N_DATA:
+        return compile_const(c, n->value);
+    case JJ_N_NAME:
+        return jj_load_name(c, f, n);
+    case JJ_N_LIST:
+    case JJ_N_TUPLE:
+    case JJ_N_CONCAT:
+        return compile_sequence(c, n, f);
+    case JJ_N_DICT:
+        return compile_dict(c, n, f);
+    case JJ_N_AND:
+    case JJ_N_OR:
+        return compile_logic(c, n, f);
+    case JJ_N_COND:
+        return compile_cond(c, n, f);
+    case JJ_N_COMPARE:
+        return compile_compare(c, n, f);
+    case JJ_N_GETITEM:
+        return compile_getitem(c, n, f);
+    case JJ_N_GETATTR:
+        return compile_getattr(c, n, f);
+    case JJ_N_FILTER:
+        return jj_compile_filter(c, n, f);
+    case JJ_N_TEST:
+        return jj_compile_test(c, n, f);
+    case JJ_N_CALL:
+        return jj_compile_call(c, n, f, false);
+    case JJ_N_SLICE:
+        return jj_compile_error(c, n->at, "a slice cannot stand here");
+    default:
+        return compile_operator(c, n, f);
+    }
+}
+
+td_code jj_compile_expr(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    if (++c->depth > DEPTH_MAX)
+        return td_fail_at(c->err, TD_E_LIMIT, n->at, "expression nested too deeply");
+    if (!c->is_volatile)
+        TD_TRY(jj_optimize(c, n));
+    uint32_t at = c->at;
+    c->at = n->at;
+    TD_TRY(compile_kind(c, n, f));
+    c->at = at;
+    c->depth--;
+    return TD_OK;
+}

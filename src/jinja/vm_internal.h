@@ -1,0 +1,156 @@
+/* vm_internal.h - one running render, as the files of the VM share it. */
+#ifndef TD_SRC_JINJA_VM_INTERNAL_H
+#define TD_SRC_JINJA_VM_INTERNAL_H
+
+#include "base/error.h"
+#include "jinja/ast.h"
+#include "jinja/bytecode.h"
+
+enum {
+    /* flags of TD_V_UNDEFINED */
+    JJ_UF_MISSING = 1u << 0, /* a variable that was never set, not an undefined value */
+    JJ_UF_ABSENT = 1u << 1,  /* a parameter that was not given */
+    JJ_UF_TYPE = 2,          /* from this bit on: 1 + tag of the value that lacks the attribute */
+
+    JJ_V_MARK = 0xFE, /* tag of a capture's mark or saved state on the stack; integer in as */
+    JJ_V_LOOP = 0xFD, /* tag of a loop on the stack; object in as */
+
+    JJ_DEPTH_MAX = 1000, /* CPython's recursion limit, counted in its frames */
+    JJ_DEPTH_CALL = 5,   /* its frames for one call of a macro */
+    JJ_DEPTH_BASE = 30,  /* and for what is around the template */
+};
+
+typedef struct jj_frame jj_frame;
+struct jj_frame {
+    jj_frame *up; /* frame of the function around: closures read it */
+    const jj_func *func;
+    td_value *slots;
+    td_value *ctx; /* the context's variables as this function sees them */
+    uint32_t loop_depth;
+};
+
+typedef struct jj_loop {
+    td_object base;
+    bool has_after, exhausted, ran, filter_started;
+    uint32_t depth0;
+    int64_t index0, length; /* length -1: not known yet */
+    jj_iter it;
+    td_value iterable, before, current, after, changed;
+    jj_frame *filter;          /* NULL: none */
+    jj_frame *env;             /* of the function that holds the loop */
+    const jj_func *recurse;    /* NULL: not recursive */
+} jj_loop;
+extern const td_object_type jj_loop_type;
+
+typedef struct jj_macro {
+    td_object base;
+    const jj_func *func;
+    jj_frame *env;
+} jj_macro;
+extern const td_object_type jj_macro_type, jj_self_type;
+
+struct jj_vm {
+    const td_template *t;
+    td_arena *arena;
+    td_buf *out;
+    td_error *err;
+    jj_exc exc;
+    jj_limits limits;
+    jj_now now;
+    uint64_t steps_left, steps_next_look;
+    uint32_t depth;
+    bool autoescape;
+    td_value *stack, *stack_end; /* the segment in use */
+    td_buf scratch;
+    td_value result; /* of a loop filter */
+    bool kept;
+    const td_value *messages; /* the items of the variable messages, for error reports */
+    uint32_t message_count;
+    /* generation blocks */
+    jj_spans *spans;
+    uint32_t buffered;  /* > 0: output is being collected, not yielded */
+    size_t yielded;     /* where output stood when collecting began */
+    size_t out_base;    /* where this render's output begins */
+    size_t counted, counted_code_points;
+};
+
+/* ---- vm_core.c ---- */
+
+void jj_vm_init(jj_vm *vm, const td_template *t, td_arena *arena, td_buf *out, td_error *err);
+void jj_vm_done(jj_vm *vm);
+void jj_vm_clear_error(jj_vm *vm);
+/* Room for n values on the VM's stack. The caller gives it back by restoring stack, stack_end. */
+td_code jj_stack_take(jj_vm *vm, uint32_t n, td_value **ret);
+
+/* ---- vm.c ---- */
+
+/* Runs from pc with the given values on the stack until the function returns. */
+td_code jj_run(jj_vm *vm, jj_frame *frame, uint32_t pc, const td_value *args, uint32_t count);
+td_code jj_concat(jj_vm *vm, jj_escape_mode mode, const td_value *items, uint32_t count,
+                  td_value *ret);
+td_code jj_emit_value(jj_vm *vm, td_value v);
+
+/* ---- vm_frame.c ---- */
+
+typedef enum jj_loop_field {
+    JJ_LOOP_NONE,
+    JJ_LOOP_INDEX,
+    JJ_LOOP_INDEX0,
+    JJ_LOOP_REVINDEX,
+    JJ_LOOP_REVINDEX0,
+    JJ_LOOP_FIRST,
+    JJ_LOOP_LAST,
+    JJ_LOOP_LENGTH,
+    JJ_LOOP_PREVITEM,
+    JJ_LOOP_NEXTITEM,
+    JJ_LOOP_DEPTH,
+    JJ_LOOP_DEPTH0,
+    JJ_LOOP_CYCLE,
+    JJ_LOOP_CHANGED,
+} jj_loop_field;
+
+uint8_t jj_loop_field_of(td_str name); /* JJ_LOOP_NONE: no such field */
+td_code jj_loop_get(jj_vm *vm, jj_loop *loop, jj_loop_field field, td_value *ret);
+td_code jj_loop_new(jj_vm *vm, jj_frame *frame, td_value iterable, bool recursive,
+                    jj_loop **ret);
+td_code jj_loop_set_filter(jj_vm *vm, jj_loop *loop, jj_frame *frame, const jj_func *func);
+td_code jj_loop_next(jj_vm *vm, jj_loop *loop, td_value *ret, bool *ret_more);
+td_code jj_frame_new(jj_vm *vm, const jj_func *func, jj_frame *up, td_value *ctx,
+                     jj_frame **ret);
+
+/* ---- vm_call.c ---- */
+
+/* Calls with keywords named by a tuple; their values follow the positional ones. */
+td_code jj_call_values(jj_vm *vm, td_value callee, const td_value *values, uint32_t npos,
+                       uint32_t nkw, td_value names, td_value *ret);
+/* The same, its text appended to the output. */
+td_code jj_call_output(jj_vm *vm, td_value callee, const td_value *values, uint32_t npos,
+                       uint32_t nkw, td_value names);
+td_code jj_macro_new(jj_vm *vm, const jj_func *func, jj_frame *env, td_value *ret);
+td_code jj_run_generation(jj_vm *vm, const jj_func *func, jj_frame *env);
+td_code jj_run_block(jj_vm *vm, uint32_t block, jj_frame *from, const td_value *pairs,
+                     uint32_t count);
+td_code jj_run_recursive(jj_vm *vm, const jj_func *func, jj_frame *env, td_value iterable,
+                         uint32_t depth, bool markup, td_value *ret);
+td_code jj_self_new(jj_vm *vm, jj_frame *frame, td_value *ret);
+td_code jj_merge_keywords(jj_vm *vm, td_dict *d, td_value mapping);
+
+/* Output from a mark on, as a value; the output ends at the mark again. */
+size_t jj_capture_begin(jj_vm *vm);
+td_code jj_capture_end(jj_vm *vm, size_t mark, bool markup, td_value *ret);
+void jj_capture_drop(jj_vm *vm, size_t mark);
+
+/* ---- value_ops.c, value_cmp.c, access.c ---- */
+
+td_code jj_compare(jj_vm *vm, jj_cmp op, td_value a, td_value b, bool *ret);
+td_code jj_attr_get(jj_vm *vm, td_value v, const jj_attr *attr, td_value *ret);
+td_code jj_no_attr(jj_vm *vm, td_value v, const jj_attr *attr, td_value *ret);
+td_code jj_namespace_set(jj_vm *vm, td_value ns, td_value name, td_value v);
+td_value jj_missing_value(const td_undefined *u);
+
+static inline bool jj_is_markup(td_value v)
+{
+    return v.tag == TD_V_STR && (v.flags & TD_VF_MARKUP) != 0;
+}
+
+#endif

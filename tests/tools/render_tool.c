@@ -1,0 +1,141 @@
+/* render_tool.c - renders templates, so that tests can compare with the reference.
+ *
+ * Each line of standard input is {"template": text, "vars": {...}} or {"vars": {...}} for the
+ * template of the line before; "spans": true asks for generation spans, "steps", "memory" and
+ * "output" set limits, "dump": "tokens" | "ast" | "code" shows a stage instead. Each line of
+ * output is {"ok": text, "spans": [[start, end, start code point, end code point], ...]} or
+ * {"error": message, "kind", "line", "column", "message_index", "excerpt"}. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "jinja/jinja.h"
+#include "tokdrain/template.h"
+#include "value/json.h"
+
+static const td_value *field(const td_value *v, const char *name)
+{
+    return td_dict_find(v->as.dict, td_str_from(name));
+}
+
+static uint64_t number(const td_value *request, const char *name)
+{
+    const td_value *v = field(request, name);
+    return v != NULL && v->tag == TD_V_INT ? (uint64_t)v->as.integer : 0;
+}
+
+static void put_error(td_buf *out, td_error *err)
+{
+    td_code code = td_buf_put(out, TD_STR("{\"error\": "));
+    code |= td_json_write_string(out, td_str_from(err->message), true);
+    code |= td_buf_printf(out, ", \"kind\": \"%s\", \"line\": %u, \"column\": %u, "
+                               "\"message_index\": %lld, \"excerpt\": ",
+                          td_code_name(err->code), err->line, err->column,
+                          (long long)err->message_index);
+    code |= td_json_write_string(out, td_str_from(err->excerpt != NULL ? err->excerpt : ""), true);
+    code |= td_buf_byte(out, '}');
+    td_error_clear(err);
+    if (code != TD_OK)
+        abort();
+}
+
+static void put_text(td_buf *out, td_str text, const jj_spans *spans)
+{
+    td_code code = td_buf_put(out, TD_STR("{\"ok\": "));
+    code |= td_json_write_string(out, text, true);
+    code |= td_buf_put(out, TD_STR(", \"spans\": ["));
+    for (size_t i = 0; i < spans->count; i++) {
+        jj_span s = spans->items[i];
+        code |= td_buf_printf(out, "%s[%zu, %zu, %zu, %zu]", i != 0 ? ", " : "", s.start, s.end,
+                              s.start_code_points, s.end_code_points);
+    }
+    code |= td_buf_put(out, TD_STR("]}"));
+    if (code != TD_OK)
+        abort();
+}
+
+static void dump(td_buf *out, td_str source, td_str stage)
+{
+    td_error err = TD_ERROR_INIT;
+    jj_spans none = { 0 };
+    char *text = NULL;
+    td_dump what = td_str_eq(stage, TD_STR("tokens")) ? TD_DUMP_TOKENS
+                   : td_str_eq(stage, TD_STR("ast"))  ? TD_DUMP_AST
+                                                      : TD_DUMP_CODE;
+    if (td_template_dump(source, "template", what, &text, &err) != TD_OK) {
+        put_error(out, &err);
+        return;
+    }
+    put_text(out, td_str_from(text), &none);
+    td_text_free(text);
+}
+
+static void answer(td_arena *a, td_str line, td_template **t, jj_workspace *ws, td_buf *out)
+{
+    td_error err = TD_ERROR_INIT;
+    td_value request;
+    if (td_json_read(a, line, &request, &err) != TD_OK) {
+        put_error(out, &err);
+        return;
+    }
+    const td_value *source = field(&request, "template"), *vars = field(&request, "vars");
+    const td_value *stage = field(&request, "dump"), *spans_wanted = field(&request, "spans");
+    if (stage != NULL) {
+        dump(out, td_as_str(*source), td_as_str(*stage));
+        return;
+    }
+    if (source != NULL) {
+        td_template_free(*t);
+        *t = NULL;
+        if (td_template_new(td_as_str(*source), "template", t, &err) != TD_OK) {
+            put_error(out, &err);
+            return;
+        }
+    }
+    if (*t == NULL || vars == NULL) {
+        td_fail(&err, TD_E_INPUT, "no template or no vars");
+        put_error(out, &err);
+        return;
+    }
+    td_buf text = { 0 };
+    jj_spans spans = { 0 };
+    jj_limits limits = { .steps_max = number(&request, "steps"),
+                         .memory_bytes_max = number(&request, "memory"),
+                         .output_bytes_max = number(&request, "output") };
+    jj_now now = { .fixed = true, .unix_seconds = 1767225600 };
+    td_code code = jj_render(*t, vars->as.dict, &limits, &now, ws, &text,
+                             spans_wanted != NULL ? &spans : NULL, &err);
+    if (code == TD_OK)
+        put_text(out, td_buf_view(&text), &spans);
+    else
+        put_error(out, &err);
+    td_buf_done(&text);
+    free(spans.items);
+}
+
+int main(void)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    td_template *t = NULL;
+    jj_workspace *ws = jj_workspace_new();
+    td_buf out = { 0 };
+    td_arena a = { 0 };
+    while ((n = getline(&line, &cap, stdin)) > 0) {
+        answer(&a, (td_str){ line, (size_t)n }, &t, ws, &out);
+        fwrite(out.ptr, 1, out.len, stdout);
+        putchar('\n');
+        fflush(stdout);
+        out.len = 0;
+        td_arena_reset(&a);
+    }
+    td_template_free(t);
+    jj_workspace_free(ws);
+    td_buf_done(&out);
+    td_arena_done(&a);
+    free(line);
+    return 0;
+}
