@@ -56,7 +56,7 @@ static size_t sequence(const unsigned char *s, size_t n, bool surrogates)
     return len;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(TD_NO_SIMD)
 
 #include <immintrin.h>
 
@@ -113,6 +113,10 @@ __attribute__((target("ssse3"))) static size_t check_blocks(td_str s, bool surro
     size_t i = 0;
     for (; i + 16 <= s.len; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.ptr + i));
+        if (_mm_movemask_epi8(_mm_or_si128(v, last)) == 0) {
+            last = v; /* ASCII, and nothing before it that could be incomplete */
+            continue;
+        }
         __m128i before2 = _mm_alignr_epi8(v, last, 14), before3 = _mm_alignr_epi8(v, last, 13);
         __m128i third = _mm_subs_epu8(before2, _mm_set1_epi8((char)(0xE0 - 0x80)));
         __m128i fourth = _mm_subs_epu8(before3, _mm_set1_epi8((char)(0xF0 - 0x80)));

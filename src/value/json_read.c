@@ -62,22 +62,23 @@ static inline const char *skip_space(const reader *r, const char *p)
 
 /* ---- strings ---- */
 
+/* What a decoded string contains; above the eight bits of a character. */
+enum {
+    NOT_SPAN = 1 << 8, /* an escape that json.dumps would write differently */
+    NOT_RAW = 1 << 9,  /* a character that json.dumps would escape */
+    NON_ASCII = 1 << 10,
+};
+
 typedef struct decoded {
     char *out;
-    bool canonical; /* json.dumps would escape the same way */
-    bool raw;       /* json.dumps would escape nothing */
-    bool non_ascii;
+    unsigned seen;
 } decoded;
 
-/* The character that a one-letter escape stands for; 0: there is no such escape. */
-static inline char simple_escape(char c)
-{
-    static const char meaning[128] = {
-        ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
-        ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
-    };
-    return (unsigned char)c < 128 ? meaning[(unsigned char)c] : 0;
-}
+/* The character that a one-letter escape stands for, and what that says of the string. */
+static const uint16_t escapes[256] = {
+    ['"'] = '"' | NOT_RAW,  ['\\'] = '\\' | NOT_RAW, ['/'] = '/' | NOT_SPAN, ['b'] = '\b' | NOT_RAW,
+    ['f'] = '\f' | NOT_RAW, ['n'] = '\n' | NOT_RAW,  ['r'] = '\r' | NOT_RAW, ['t'] = '\t' | NOT_RAW,
+};
 
 /* Four hexadecimal digits; -1: they are not. *upper: one of them is an upper-case letter. */
 static int32_t hex4(const char *p, bool *upper)
@@ -118,27 +119,26 @@ static const char *decode_unicode(reader *r, const char *p, decoded *d)
         }
     }
     bool control = c < 0x20;
-    d->canonical &= control && !upper && !(c >= 8 && c <= 13 && c != 11);
-    d->raw &= !control && c != '"' && c != '\\';
-    d->non_ascii |= c >= 0x80;
+    if (!control || upper || (c >= 8 && c <= 13 && c != 11)) /* 8..13: \b \t \n, none, \f \r */
+        d->seen |= NOT_SPAN;
+    if (control || c == '"' || c == '\\')
+        d->seen |= NOT_RAW;
+    if (c >= 0x80)
+        d->seen |= NON_ASCII;
     d->out += td_utf8_put(d->out, (uint32_t)c);
     return next;
 }
 
 /* Decodes the escape at p; the position behind it. */
-static inline const char *decode_escape(reader *r, const char *p, const char *quote, decoded *d)
+static const char *decode_escape(reader *r, const char *p, const char *quote, decoded *d)
 {
     if (r->end - p < 2)
         return fail(r, quote, "unterminated string");
-    char c = simple_escape(p[1]);
-    if (c == 0) {
-        if (p[1] == 'u')
-            return decode_unicode(r, p, d);
-        return fail(r, p, "invalid \\ escape");
-    }
-    d->canonical &= c != '/';
-    d->raw &= c == '/';
-    *d->out++ = c;
+    unsigned e = escapes[(unsigned char)p[1]];
+    if (e == 0)
+        return p[1] == 'u' ? decode_unicode(r, p, d) : fail(r, p, "invalid \\ escape");
+    d->seen |= e;
+    *d->out++ = (char)e;
     return p + 2;
 }
 
@@ -146,33 +146,40 @@ static inline const char *decode_escape(reader *r, const char *p, const char *qu
  * the text's last bytes, or with an error. */
 static const char *decode_blocks(reader *r, const char *p, const char *quote, decoded *d)
 {
+    decoded now = *d; /* in registers, unless an escape is a rare one */
     while (r->end - p >= JSON_BLOCK + JSON_OVERRUN) {
         const char *block = p, *block_end = p + JSON_BLOCK;
         json_mask m = json_scan64(p);
-        for (;;) {
-            if (m.special == 0) {
-                d->out = json_copy(d->out, p, (size_t)(block_end - p));
-                d->non_ascii |= m.high != 0;
-                p = block_end;
-                break;
-            }
+        while (m.special != 0) {
             unsigned at = (unsigned)__builtin_ctzll(m.special);
-            d->out = json_copy(d->out, p, (size_t)(block + at - p));
+            now.out = json_copy(now.out, p, (size_t)(block + at - p));
             p = block + at;
             if (*p != '\\') {
-                d->non_ascii |= (m.high & ((UINT64_C(1) << at) - 1)) != 0;
+                now.seen |= (m.high & ((UINT64_C(1) << at) - 1)) != 0 ? NON_ASCII : 0;
+                *d = now;
                 return p;
             }
-            p = decode_escape(r, p, quote, d);
-            if (p == NULL)
-                return NULL;
-            if (p >= block_end) {
-                d->non_ascii |= (m.high & ((UINT64_C(2) << at) - 1)) != 0;
-                break;
+            unsigned e = escapes[(unsigned char)p[1]];
+            if (e != 0) {
+                now.seen |= e;
+                *now.out++ = (char)e;
+                p += 2;
+            } else {
+                *d = now;
+                p = decode_escape(r, p, quote, d);
+                if (p == NULL)
+                    return NULL;
+                now = *d;
             }
-            m.special &= ~UINT64_C(0) << (p - block);
+            m.special &= p < block_end ? ~UINT64_C(0) << (p - block) : 0;
+        }
+        now.seen |= m.high != 0 ? NON_ASCII : 0;
+        if (p < block_end) {
+            now.out = json_copy(now.out, p, (size_t)(block_end - p));
+            p = block_end;
         }
     }
+    *d = now;
     return p;
 }
 
@@ -186,7 +193,7 @@ static const char *decode_string(reader *r, const char *quote, const char *p, bo
     if (span == NULL)
         return fail_memory(r);
     char *text = (char *)(span + 1);
-    decoded d = { .out = text, .canonical = true, .raw = true, .non_ascii = high };
+    decoded d = { .out = text, .seen = high ? NON_ASCII : 0 };
     memcpy(d.out, source, (size_t)(p - source));
     d.out += p - source;
     p = decode_blocks(r, p, quote, &d);
@@ -196,7 +203,7 @@ static const char *decode_string(reader *r, const char *quote, const char *p, bo
         } else if ((unsigned char)*p < 0x20) {
             return fail(r, p, "control character in a string");
         } else {
-            d.non_ascii |= (unsigned char)*p >= 0x80;
+            d.seen |= (unsigned char)*p >= 0x80 ? NON_ASCII : 0;
             *d.out++ = *p++;
         }
     }
@@ -205,13 +212,14 @@ static const char *decode_string(reader *r, const char *quote, const char *p, bo
     if (p == r->end)
         return fail(r, quote, "unterminated string");
     td_str raw = { source, (size_t)(p - source) };
-    if (d.non_ascii && td_utf8_check_strict(raw) != raw.len)
+    if ((d.seen & NON_ASCII) != 0 && td_utf8_check_strict(raw) != raw.len)
         return fail(r, quote, "invalid UTF-8");
     *span = (td_json_span){ .source = source, .source_len = (uint32_t)raw.len };
     td_arena_shrink(r->arena, d.out);
     *ret = td_string((td_str){ text, (size_t)(d.out - text) });
-    ret->flags = (uint8_t)((d.non_ascii ? TD_VF_NONASCII : TD_VF_ASCII) |
-                           (d.canonical ? TD_VF_JSON_SPAN : 0) | (d.raw ? TD_VF_JSON_RAW : 0));
+    ret->flags = (uint8_t)(((d.seen & NON_ASCII) != 0 ? TD_VF_NONASCII : TD_VF_ASCII) |
+                           ((d.seen & NOT_SPAN) == 0 ? TD_VF_JSON_SPAN : 0) |
+                           ((d.seen & NOT_RAW) == 0 ? TD_VF_JSON_RAW : 0));
     return p + 1;
 }
 

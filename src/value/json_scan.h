@@ -1,6 +1,7 @@
 /* json_scan.h - finds the bytes of a JSON string that need a closer look, 64 at a time.
  *
- * Private to the JSON reader and writer. The SSE2 form and its plain twin give the same masks. */
+ * Private to the JSON reader and writer. The SSE2 form and its plain twin (-DTD_NO_SIMD) give the
+ * same masks. */
 #ifndef TD_SRC_VALUE_JSON_SCAN_H
 #define TD_SRC_VALUE_JSON_SCAN_H
 
@@ -8,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(TD_NO_SIMD)
 #include <emmintrin.h>
 #define TD_JSON_SSE2 1
 #endif

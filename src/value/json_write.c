@@ -56,8 +56,9 @@ static bool needs_escape(char c, bool ensure_ascii)
     return json_is_special(c) || (ensure_ascii && (unsigned char)c >= 0x7F);
 }
 
-/* Writes the whole of the blocks that fit in s[0..n); *used: so many bytes were read. */
-static char *write_blocks(char *out, const char *s, size_t n, bool ensure_ascii, size_t *used)
+/* Writes s[0..n), which ends at a character boundary; there is room for the worst case. Inlined
+ * for both forms, since most of the work is in masks that ensure_ascii makes. */
+static inline char *write_piece_as(char *out, const char *s, size_t n, bool ensure_ascii)
 {
     const char *p = s, *end = s + n;
     while (end - p >= JSON_BLOCK + JSON_OVERRUN) {
@@ -69,23 +70,16 @@ static char *write_blocks(char *out, const char *s, size_t n, bool ensure_ascii,
             out = json_copy(out, p, (size_t)(at - p));
             p = at;
             out = put_escape(out, &p, end);
-            m = p < block_end ? m & ~UINT64_C(0) << (p - block) : 0;
+            if (ensure_ascii) /* the character may have more bytes in the mask */
+                m &= p < block_end ? ~UINT64_C(0) << (p - block) : 0;
+            else
+                m &= m - 1;
         }
         if (p < block_end) {
             out = json_copy(out, p, (size_t)(block_end - p));
             p = block_end;
         }
     }
-    *used = (size_t)(p - s);
-    return out;
-}
-
-/* Writes s[0..n), which ends at a character boundary; there is room for the worst case. */
-static char *write_piece(char *out, const char *s, size_t n, bool ensure_ascii)
-{
-    size_t used = 0;
-    out = write_blocks(out, s, n, ensure_ascii, &used);
-    const char *p = s + used, *end = s + n;
     while (p < end) {
         if (needs_escape(*p, ensure_ascii))
             out = put_escape(out, &p, end);
@@ -93,6 +87,11 @@ static char *write_piece(char *out, const char *s, size_t n, bool ensure_ascii)
             *out++ = *p++;
     }
     return out;
+}
+
+static char *write_piece(char *out, const char *s, size_t n, bool ensure_ascii)
+{
+    return ensure_ascii ? write_piece_as(out, s, n, true) : write_piece_as(out, s, n, false);
 }
 
 /* The same without any room to spare: byte by byte through checked appends. */
