@@ -282,6 +282,12 @@ bool tk_added_next(const tk_added *a, const tk_trie *trie, td_str text, size_t f
     return false;
 }
 
+td_code tk_added_void(const tk_hit *hit, td_error *err)
+{
+    return td_fail(err, TD_E_TOKENIZER, "added token %u: lstrip and rstrip leave nothing of it",
+                   hit->token->id);
+}
+
 td_code tk_added_split(const tk_added *a, const tk_trie *trie, tk_ctx *ctx, const tk_text *text,
                        bool plain, tk_pieces *out, td_error *err)
 {
@@ -294,8 +300,7 @@ td_code tk_added_split(const tk_added *a, const tk_trie *trie, tk_ctx *ctx, cons
             TD_TRY(tk_pieces_add(ctx, out, &gap, err));
         }
         if (hit.start >= hit.end)
-            return td_fail(err, TD_E_TOKENIZER,
-                           "added token %u: lstrip and rstrip leave nothing of it", hit.token->id);
+            return tk_added_void(&hit, err);
         tk_piece found = { tk_text_slice(text, (uint32_t)hit.start, (uint32_t)hit.end),
                            hit.token->id };
         TD_TRY(tk_pieces_add(ctx, out, &found, err));

@@ -54,6 +54,9 @@ typedef struct tk_hit {
 bool tk_added_next(const tk_added *a, const tk_trie *trie, td_str text, size_t from,
                    size_t *cursor, bool plain, tk_hit *ret);
 
+/* Raises the error for a hit with start >= end. */
+td_code tk_added_void(const tk_hit *hit, td_error *err);
+
 /* Appends the pieces of text. */
 td_code tk_added_split(const tk_added *a, const tk_trie *trie, tk_ctx *ctx, const tk_text *text,
                        bool plain, tk_pieces *out, td_error *err);

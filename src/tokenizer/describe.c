@@ -36,7 +36,9 @@ td_code tk_describe(const td_tokenizer *tok, td_buf *out)
     TD_TRY(put_norm(out, tok->norm));
     TD_TRY(td_buf_put(out, TD_STR(", \"pre_tokenizer\": ")));
     TD_TRY(put_pretok(out, tok->pretok));
-    TD_TRY(td_buf_put(out, TD_STR(", \"scanner\": \"general\", \"model\": {\"type\": ")));
+    TD_TRY(td_buf_put(out, TD_STR(", \"scanner\": ")));
+    TD_TRY(put_name(out, tok->fast != NULL ? tok->fast->scanner->name : "general"));
+    TD_TRY(td_buf_put(out, TD_STR(", \"model\": {\"type\": ")));
     TD_TRY(put_name(out, tok->model->type));
     TD_TRY(td_buf_printf(out, ", \"vocab\": %zu", tok->model->vocab_size(tok->model)));
     if (tok->model->describe != NULL)

@@ -1,6 +1,7 @@
 /* encode.c - the six steps of encoding, in order (see pipeline.h). No step's logic is here. */
 #include <string.h>
 
+#include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
 
@@ -109,9 +110,74 @@ static td_code align_input(tk_ctx *ctx, tk_text *text, td_error *err)
     return TD_OK;
 }
 
-td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
+/* Step 6. */
+static td_code post_process(td_encoder *enc, unsigned flags, tk_encoding *e, td_error *err)
+{
+    const tk_post *post = enc->tok->post;
+    if (post == NULL || (flags & TK_ENCODE_NO_POST) != 0)
+        return TD_OK;
+    return post->apply(post, &enc->ctx, e, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
+}
+
+/* Steps 2 to 5 the fast way, for text between added tokens with normalized=false. */
+static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *sink, td_error *err)
 {
     const td_tokenizer *tok = enc->tok;
+    tk_ctx *ctx = &enc->ctx;
+    if (piece.len == 0)
+        return TD_OK;
+    tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
+    if (tok->norm != NULL)
+        TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));
+    td_str s = { text.ptr, text.len };
+    size_t from = 0, cursor = 0;
+    tk_hit hit;
+    while (tok->added.normalized != NULL &&
+           tk_added_next(&tok->added, tok->added.normalized, s, from, &cursor, plain, &hit)) {
+        if (hit.start >= hit.end)
+            return tk_added_void(&hit, err);
+        if (from < hit.start)
+            TD_TRY(tk_fast_words(tok->fast, &enc->cache, ctx,
+                                 (td_str){ s.ptr + from, hit.start - from }, sink, err));
+        TD_TRY(tk_sink_put(sink, hit.token->id, err));
+        from = hit.end;
+    }
+    if (from == s.len)
+        return TD_OK;
+    return tk_fast_words(tok->fast, &enc->cache, ctx, (td_str){ s.ptr + from, s.len - from }, sink,
+                         err);
+}
+
+/* Steps 1 to 5 the fast way. */
+static td_code fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink *sink,
+                           td_error *err)
+{
+    const tk_added *added = &enc->tok->added;
+    bool plain = (flags & TD_ENCODE_PLAIN_TEXT) != 0;
+    size_t from = 0, cursor = 0;
+    tk_hit hit;
+    while (added->raw != NULL && (flags & TK_ENCODE_NO_RAW) == 0 &&
+           tk_added_next(added, added->raw, text, from, &cursor, plain, &hit)) {
+        if (hit.start >= hit.end)
+            return tk_added_void(&hit, err);
+        if (from < hit.start)
+            TD_TRY(fast_piece(enc, (td_str){ text.ptr + from, hit.start - from }, plain, sink,
+                              err));
+        TD_TRY(tk_sink_put(sink, hit.token->id, err));
+        from = hit.end;
+    }
+    return fast_piece(enc, td_str_from_offset(text, from), plain, sink, err);
+}
+
+static bool is_fast(const td_encoder *enc, unsigned flags)
+{
+    return enc->tok->fast != NULL && !enc->general && !enc->tok->always_track &&
+           (flags & TD_ENCODE_OFFSETS) == 0;
+}
+
+/* Checks the text and makes the context ready for it. */
+static td_code begin(td_encoder *enc, td_str text, unsigned flags, td_error *err)
+{
     tk_ctx *ctx = &enc->ctx;
     if (text.len > TK_TEXT_MAX)
         return td_fail(err, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
@@ -121,7 +187,23 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
     td_arena_reset(&ctx->arena);
     ctx->model = (tk_tokens){ 0 };
     ctx->input = text;
-    ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || tok->always_track;
+    ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || enc->tok->always_track;
+    return TD_OK;
+}
+
+td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
+{
+    const td_tokenizer *tok = enc->tok;
+    tk_ctx *ctx = &enc->ctx;
+    TD_TRY(begin(enc, text, flags, err));
+    if (is_fast(enc, flags)) {
+        tk_sink *sink = &enc->sink;
+        sink->count = 0;
+        sink->counting = false;
+        TD_TRY(fast_encode(enc, text, flags, sink, err));
+        *ret = (tk_encoding){ .ids = sink->ids, .count = sink->count, .cap = sink->count };
+        return post_process(enc, flags, ret, err);
+    }
     tk_text all = { .ptr = text.ptr, .len = (uint32_t)text.len, .to = (uint32_t)text.len };
     if (ctx->track)
         TD_TRY(align_input(ctx, &all, err));
@@ -131,26 +213,41 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
         TD_TRY(tok->pretok->apply(tok->pretok, ctx, &pieces, err));
     *ret = (tk_encoding){ 0 };
     TD_TRY(run_models(enc, &pieces, ret, err));
-    if (tok->post != NULL && (flags & TK_ENCODE_NO_POST) == 0)
-        TD_TRY(tok->post->apply(tok->post, ctx, ret, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err));
+    return post_process(enc, flags, ret, err);
+}
+
+static td_code count_ids(td_encoder *enc, td_str text, unsigned flags, size_t *ret, td_error *err)
+{
+    const tk_post *post = enc->tok->post;
+    bool bare = post == NULL || (flags & TK_ENCODE_NO_POST) != 0 ||
+                (post->copies == 1 && (flags & TD_ENCODE_ADD_SPECIAL) == 0);
+    if (bare && is_fast(enc, flags)) {
+        TD_TRY(begin(enc, text, flags, err));
+        tk_sink sink = { .counting = true };
+        TD_TRY(fast_encode(enc, text, flags, &sink, err));
+        *ret = sink.count;
+        return TD_OK;
+    }
+    tk_encoding e = { 0 };
+    TD_TRY(tk_encode(enc, text, flags, &e, err));
+    *ret = e.count;
     return TD_OK;
 }
 
-/* Runs a step with an error of its own, so that callers may pass none. */
-static td_code encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
+/* Callers may pass no error. */
+static td_code hand_over(td_code code, td_error *local, td_error *err)
 {
-    td_error local = TD_ERROR_INIT;
-    td_code code = tk_encode(enc, text, flags, ret, &local);
     if (code != TD_OK && err != NULL)
-        td_error_move(err, &local);
-    td_error_clear(&local);
+        td_error_move(err, local);
+    td_error_clear(local);
     return code;
 }
 
 td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids, td_error *err)
 {
     tk_encoding e = { 0 };
-    TD_TRY(encode(enc, text, flags, &e, err));
+    td_error local = TD_ERROR_INIT;
+    TD_TRY(hand_over(tk_encode(enc, text, flags, &e, &local), &local, err));
     bool offsets = (flags & TD_ENCODE_OFFSETS) != 0;
     *ret_ids = (td_ids){ .ids = e.ids,
                          .starts = offsets ? e.starts : NULL,
@@ -161,8 +258,7 @@ td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids,
 
 td_code td_count(td_encoder *enc, td_str text, unsigned flags, size_t *ret_count, td_error *err)
 {
-    tk_encoding e = { 0 };
-    TD_TRY(encode(enc, text, flags & ~(unsigned)TD_ENCODE_OFFSETS, &e, err));
-    *ret_count = e.count;
-    return TD_OK;
+    td_error local = TD_ERROR_INIT;
+    td_code code = count_ids(enc, text, flags & ~(unsigned)TD_ENCODE_OFFSETS, ret_count, &local);
+    return hand_over(code, &local, err);
 }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "tokenizer/added.h"
+#include "tokenizer/fast.h"
 #include "tokenizer/load/load.h"
 #include "tokenizer/pipeline.h"
 
@@ -18,6 +19,7 @@ struct td_tokenizer {
     const tk_post *post; /* NULL: none */
     const tk_dec *dec;   /* NULL: none */
     tk_added added;
+    const tk_fast *fast; /* NULL: only the general way */
     bool always_track; /* alignments steer the pipeline (tk_norm.zero_width) */
     size_t source_bytes; /* of the file */
 };
@@ -25,7 +27,9 @@ struct td_tokenizer {
 struct td_encoder {
     td_tokenizer *tok;
     tk_ctx ctx;
-    tk_encoding result;
+    tk_cache cache;
+    tk_sink sink;
+    bool general; /* for tests: never the fast way */
 };
 
 /* Loads from the text of a tokenizer.json (load/tokenizer.c). tok is empty and refs set. */
@@ -36,6 +40,10 @@ enum { TK_ENCODE_NO_RAW = 1u << 16, TK_ENCODE_NO_POST = 1u << 17 };
 
 /* The six steps; the encoding lives in the context's arena (encode.c). */
 td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err);
+
+/* Test hooks: encode without the fast way, without the cache. */
+enum { TK_FORCE_GENERAL = 1, TK_FORCE_UNCACHED = 2 };
+void tk_encoder_force(td_encoder *enc, unsigned how);
 
 /* Appends the JSON text of td_tokenizer_describe (describe.c). */
 td_code tk_describe(const td_tokenizer *tok, td_buf *out);

@@ -160,6 +160,8 @@ void td_encoder_free(td_encoder *enc)
     if (enc == NULL)
         return;
     tk_regex_release(&enc->ctx);
+    tk_cache_done(&enc->cache);
+    td_free(enc->sink.ids);
     td_arena_done(&enc->ctx.arena);
     td_tokenizer_free(enc->tok);
     td_free(enc);
@@ -167,5 +169,12 @@ void td_encoder_free(td_encoder *enc)
 
 size_t td_encoder_bytes(const td_encoder *enc)
 {
-    return sizeof *enc + enc->ctx.arena.total;
+    return sizeof *enc + enc->ctx.arena.total + enc->sink.cap * sizeof(td_id) +
+           tk_cache_bytes(&enc->cache);
+}
+
+void tk_encoder_force(td_encoder *enc, unsigned how)
+{
+    enc->general = (how & TK_FORCE_GENERAL) != 0;
+    enc->cache.off = (how & TK_FORCE_UNCACHED) != 0;
 }

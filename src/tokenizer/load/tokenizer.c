@@ -197,7 +197,7 @@ static td_code make_all(walker *w, td_tokenizer *tok)
     part = at_section(&root, "added_tokens", s->added_tokens);
     TD_TRY(tk_added_load(&part, tok->model, tok->norm, &tok->added));
     tok->always_track = tok->norm != NULL && tok->norm->zero_width;
-    return TD_OK;
+    return tk_fast_new(&w->load, tok->model, tok->pretok, &tok->fast);
 }
 
 td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err)

@@ -60,6 +60,9 @@ static inline const tk_merge *tk_merge_find(const tk_merges *m, uint32_t left, u
     }
 }
 
+/* The model as BPE; NULL when it is another kind. */
+const tk_bpe *tk_as_bpe(const tk_model *model);
+
 /* Merges in place, as far as it goes. Scratch comes from the arena. */
 td_code tk_bpe_merge(const tk_bpe *bpe, td_arena *a, tk_symbols *s, td_error *err);
 

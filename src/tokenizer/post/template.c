@@ -151,6 +151,9 @@ td_code tk_make_post_template(const tk_at *at, const tk_post **ret)
         TD_TRY(read_piece(&item, &specials, &pieces[t->count]));
         t->base.copies += pieces[t->count].is_text;
     }
+    for (uint32_t i = 0; i < t->count; i++)
+        if (pieces[i].is_pair)
+            t->base.copies = 0;
     *ret = &t->base;
     return TD_OK;
 }

@@ -1,0 +1,258 @@
+/* fast.c - words to ids through the cache (see fast.h).
+ *
+ * Batches of words: a first loop makes keys and hashes and prefetches the cache lines, a second
+ * one compares and copies ids out. A word's 16-byte load does not depend on its length, which is
+ * masked off afterwards; only the last 16 bytes of a text are read with care. */
+#include "tokenizer/fast.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "tokenizer/byte_chars.h"
+#include "tokenizer/pretok/pretok.h"
+#include "tokenizer/vocab/vocab.h"
+
+enum { BATCH = 256, STACK_SYMBOLS = 96 };
+
+td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *pretok,
+                    const tk_fast **ret)
+{
+    *ret = NULL;
+    const tk_bpe *bpe = tk_as_bpe(model);
+    const tk_scanner *scanner = pretok != NULL ? tk_scanner_of(pretok) : NULL;
+    if (bpe == NULL || scanner == NULL || bpe->prefix.len != 0 || bpe->suffix.len != 0)
+        return TD_OK;
+    tk_fast *f = TK_NEW(load, tk_fast);
+    if (f == NULL)
+        return TD_E_INTERNAL;
+    f->scanner = scanner;
+    f->bpe = bpe;
+    for (uint32_t b = 0; b < 256; b++) {
+        f->bytes[b] = bpe->direct[tk_byte_to_char((uint8_t)b)];
+        if (f->bytes[b] == TK_NO_ID)
+            return TD_OK;
+    }
+    *ret = f;
+    return TD_OK;
+}
+
+td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err)
+{
+    if (sink->counting || extra <= sink->cap - sink->count)
+        return TD_OK;
+    size_t cap = sink->cap * 2 + extra + 1024;
+    td_id *ids = td_realloc(sink->ids, cap * sizeof *ids);
+    if (ids == NULL)
+        return td_fail_nomem(err);
+    sink->ids = ids;
+    sink->cap = cap;
+    return TD_OK;
+}
+
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide m = (wide)a * b;
+    return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+static inline uint64_t hash_key(uint64_t a, uint64_t b)
+{
+    return fold(a ^ 0x9E3779B97F4A7C15u, b ^ 0xD6E8FEB86659FD93u);
+}
+
+static uint64_t hash_long(td_str word)
+{
+    return tk_vocab_hash(word.ptr, word.len);
+}
+
+/* ---- words that the cache does not know ---- */
+
+/* A whole word that is in the vocabulary, for models with ignore_merges. */
+static bool find_whole(const tk_bpe *bpe, td_str word, td_id *ret)
+{
+    char text[512];
+    size_t n = 0;
+    if (word.len > sizeof text / 2)
+        return false; /* the caller takes the slow way */
+    for (size_t i = 0; i < word.len; i++)
+        n += td_utf8_put(text + n, tk_byte_to_char((uint8_t)word.ptr[i]));
+    return tk_vocab_find(bpe->vocab, (td_str){ text, n }, ret);
+}
+
+/* As find_whole for long words, through the arena. */
+static td_code find_whole_long(const tk_bpe *bpe, tk_ctx *ctx, td_str word, bool *ret_found,
+                               td_id *ret, td_error *err)
+{
+    td_arena_mark mark = td_arena_save(&ctx->arena);
+    char *text = td_arena_alloc_n(&ctx->arena, word.len, 2, 1);
+    if (text == NULL)
+        return tk_nomem(ctx, err);
+    size_t n = 0;
+    for (size_t i = 0; i < word.len; i++)
+        n += td_utf8_put(text + n, tk_byte_to_char((uint8_t)word.ptr[i]));
+    *ret_found = tk_vocab_find(bpe->vocab, (td_str){ text, n }, ret);
+    td_arena_rewind(&ctx->arena, mark);
+    return TD_OK;
+}
+
+static void spell(const tk_fast *f, td_str word, tk_symbols *s)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        s->ids[i] = f->bytes[(uint8_t)word.ptr[i]];
+        s->lens[i] = 1;
+    }
+    s->count = (uint32_t)word.len;
+}
+
+static td_code put_ids(tk_sink *sink, const td_id *ids, uint32_t count, td_error *err)
+{
+    TD_TRY(tk_sink_reserve(sink, count, err));
+    if (!sink->counting)
+        memcpy(sink->ids + sink->count, ids, count * sizeof *ids);
+    sink->count += count;
+    return TD_OK;
+}
+
+/* A word of up to STACK_SYMBOLS bytes. */
+static td_code merge_word(const tk_fast *f, tk_ctx *ctx, td_str word, td_id *ids,
+                          uint32_t *ret_count, td_error *err)
+{
+    uint32_t lens[STACK_SYMBOLS];
+    tk_symbols s = { ids, lens, 0 };
+    *ret_count = 1;
+    if (f->bpe->ignore_merges && find_whole(f->bpe, word, &ids[0]))
+        return TD_OK;
+    spell(f, word, &s);
+    TD_TRY(tk_bpe_merge(f->bpe, &ctx->arena, &s, err));
+    *ret_count = s.count;
+    return TD_OK;
+}
+
+static td_code merge_giant(const tk_fast *f, tk_ctx *ctx, td_str word, tk_sink *sink, td_error *err)
+{
+    if (f->bpe->ignore_merges) {
+        bool found = false;
+        td_id id = 0;
+        TD_TRY(find_whole_long(f->bpe, ctx, word, &found, &id, err));
+        if (found)
+            return put_ids(sink, &id, 1, err);
+    }
+    td_arena_mark mark = td_arena_save(&ctx->arena);
+    tk_symbols s = { td_arena_array(&ctx->arena, td_id, word.len),
+                     td_arena_array(&ctx->arena, uint32_t, word.len), 0 };
+    if (s.ids == NULL || s.lens == NULL)
+        return tk_nomem(ctx, err);
+    spell(f, word, &s);
+    TD_TRY(tk_bpe_merge(f->bpe, &ctx->arena, &s, err));
+    TD_TRY(put_ids(sink, s.ids, s.count, err));
+    td_arena_rewind(&ctx->arena, mark);
+    return TD_OK;
+}
+
+/* A word that the table of short words does not have; key is 0 for those it never has. */
+static td_code miss(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
+                    uint64_t hash, tk_sink *sink, td_error *err)
+{
+    td_id ids[STACK_SYMBOLS];
+    uint32_t count;
+    if (word.len > STACK_SYMBOLS)
+        return merge_giant(f, ctx, word, sink, err);
+    uint64_t long_hash = hash_long(word);
+    const td_id *known = tk_cache_find_long(c, word, long_hash, &count);
+    if (known != NULL)
+        return put_ids(sink, known, count, err);
+    TD_TRY(merge_word(f, ctx, word, ids, &count, err));
+    if (key[1] != 0 && count <= TK_CACHED_IDS)
+        tk_cache_put(c, key, hash, ids, count);
+    else
+        tk_cache_put_long(c, word, long_hash, ids, count);
+    return put_ids(sink, ids, count, err);
+}
+
+/* ---- the batch ---- */
+
+typedef struct batch {
+    uint64_t keys[BATCH][2];
+    uint64_t hashes[BATCH];
+} batch;
+
+/* Masks of the first n bytes; the last byte of a key is the word's length. */
+static inline void make_key(const char *p, uint32_t len, bool near_end, size_t left, uint64_t *key)
+{
+    if (len > TK_CACHED_BYTES) {
+        key[0] = key[1] = 0;
+        return;
+    }
+    uint64_t a = 0, b = 0;
+    if (near_end) {
+        char tail[16] = { 0 };
+        memcpy(tail, p, left < 16 ? left : 16);
+        memcpy(&a, tail, 8);
+        memcpy(&b, tail + 8, 8);
+    } else {
+        memcpy(&a, p, 8);
+        memcpy(&b, p + 8, 8);
+    }
+    uint64_t low = len >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * len)) - 1;
+    uint64_t high = len > 8 ? ((uint64_t)1 << (8 * (len - 8))) - 1 : 0;
+    key[0] = a & low;
+    key[1] = (b & high) | (uint64_t)len << 56;
+}
+
+static void make_keys(const tk_cache *c, td_str text, uint32_t from, const uint32_t *ends,
+                      uint32_t n, batch *b)
+{
+    size_t safe = text.len >= 16 ? text.len - 16 : 0;
+    bool any_safe = text.len >= 16;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t *key = b->keys[i];
+        make_key(text.ptr + from, ends[i] - from, !any_safe || from > safe, text.len - from, key);
+        b->hashes[i] = hash_key(key[0], key[1]);
+        __builtin_prefetch(&c->slots[2 * (b->hashes[i] & c->pair_mask)]);
+        from = ends[i];
+    }
+}
+
+static td_code run_batch(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text, uint32_t from,
+                         const uint32_t *ends, uint32_t n, const batch *b, tk_sink *sink,
+                         td_error *err)
+{
+    td_id drop[TK_CACHED_IDS];
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t *key = b->keys[i];
+        const tk_cached *pair = &c->slots[2 * (b->hashes[i] & c->pair_mask)];
+        bool first = pair[0].key[0] == key[0] && pair[0].key[1] == key[1];
+        const tk_cached *e = pair + !first;
+        if (e->key[0] == key[0] && e->key[1] == key[1] && key[1] != 0) {
+            td_id *to = sink->counting ? drop : sink->ids + sink->count;
+            memcpy(to, e->ids, sizeof e->ids);
+            to[0] &= ((td_id)1 << TK_COUNT_SHIFT) - 1;
+            sink->count += e->ids[0] >> TK_COUNT_SHIFT;
+        } else {
+            td_str word = { text.ptr + from, ends[i] - from };
+            TD_TRY(miss(f, c, ctx, word, key, b->hashes[i], sink, err));
+            TD_TRY(tk_sink_reserve(sink, ends[n - 1] - ends[i] + TK_CACHED_IDS, err));
+        }
+        from = ends[i];
+    }
+    return TD_OK;
+}
+
+td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
+                      td_error *err)
+{
+    uint32_t ends[BATCH];
+    batch b;
+    if (!tk_cache_start(cache))
+        return td_fail_nomem(err);
+    for (uint32_t from = 0; from < text.len;) {
+        uint32_t n = f->scanner->run(text, from, ends, BATCH);
+        TD_TRY(tk_sink_reserve(sink, ends[n - 1] - from + TK_CACHED_IDS, err));
+        make_keys(cache, text, from, ends, n, &b);
+        TD_TRY(run_batch(f, cache, ctx, text, from, ends, n, &b, sink, err));
+        from = ends[n - 1];
+    }
+    return TD_OK;
+}

@@ -1,0 +1,81 @@
+/* fast.h - the short way from text to ids, for byte-level BPE behind a known pattern.
+ *
+ * Where the pre-tokenizer has a hand-made scanner and the model knows all 256 bytes, words are
+ * taken straight from the text: no pieces, no byte characters. A bounded cache in the encoder
+ * answers words that were seen before; the rest are merged. The ids are those of the general way,
+ * which stays in use for offsets and for everything else. */
+#ifndef TD_SRC_TOKENIZER_FAST_H
+#define TD_SRC_TOKENIZER_FAST_H
+
+#include "tokenizer/model/bpe.h"
+#include "tokenizer/scanner/scanner.h"
+
+typedef struct tk_fast {
+    const tk_scanner *scanner;
+    const tk_bpe *bpe;
+    td_id bytes[256]; /* the symbol of each byte */
+} tk_fast;
+
+/* One cached word: up to 15 bytes and its length in the key, up to 4 ids, their number in the top
+ * bits of the first. Two make a cache line. */
+typedef struct tk_cached {
+    uint64_t key[2]; /* both 0: empty */
+    td_id ids[4];
+} tk_cached;
+
+enum { TK_CACHED_IDS = 4, TK_CACHED_BYTES = 15, TK_COUNT_SHIFT = 28 };
+
+/* A cached word of any other shape: where its record lies. */
+typedef struct tk_long_slot {
+    uint32_t tag, at; /* at: offset + 1 into records, 0: empty */
+} tk_long_slot;
+
+typedef struct tk_cache {
+    void *block; /* what slots lies in */
+    tk_cached *slots;
+    uint32_t pair_mask; /* pairs of slots - 1 */
+    uint32_t inserted;  /* since the table has its size */
+    tk_long_slot *long_slots;
+    uint32_t *records; /* length, count, bytes rounded up to words, ids */
+    uint32_t records_len, long_count;
+    bool off; /* for tests: every word is merged */
+} tk_cache;
+
+/* Ids of the call that runs; kept from call to call. ids NULL: only counting. */
+typedef struct tk_sink {
+    td_id *ids;
+    size_t count, cap;
+    bool counting;
+} tk_sink;
+
+/* NULL in *ret: the general way it is. */
+td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *pretok,
+                    const tk_fast **ret);
+
+/* Appends the ids of text (a piece between added tokens, normalized, not empty). */
+td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
+                      td_error *err);
+
+td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err);
+
+static inline td_code tk_sink_put(tk_sink *sink, td_id id, td_error *err)
+{
+    TD_TRY(tk_sink_reserve(sink, 1, err));
+    if (!sink->counting)
+        sink->ids[sink->count] = id;
+    sink->count++;
+    return TD_OK;
+}
+
+void tk_cache_done(tk_cache *cache);
+size_t tk_cache_bytes(const tk_cache *cache);
+
+/* cache.c */
+bool tk_cache_start(tk_cache *c);
+void tk_cache_put(tk_cache *c, const uint64_t key[2], uint64_t hash, const td_id *ids,
+                  uint32_t count);
+/* The ids of a long word; NULL: not there. */
+const td_id *tk_cache_find_long(const tk_cache *c, td_str word, uint64_t hash, uint32_t *ret_count);
+void tk_cache_put_long(tk_cache *c, td_str word, uint64_t hash, const td_id *ids, uint32_t count);
+
+#endif

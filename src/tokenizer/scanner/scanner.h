@@ -1,0 +1,29 @@
+/* scanner.h - where a byte-level model's words end, straight from the text.
+ *
+ * A scanner is the hand-made form of one pattern (or list of patterns) of a model family, chosen
+ * by the exact text of the pattern, and finds the same words as the regex engine. Words cover the
+ * text without gaps. Scanners look forward only, so scanning may start at any word's start. */
+#ifndef TD_SRC_TOKENIZER_SCANNER_SCANNER_H
+#define TD_SRC_TOKENIZER_SCANNER_SCANNER_H
+
+#include "tokenizer/pipeline.h"
+
+/* Writes up to max ends of the words of text from byte from on (a word's start); returns how many.
+ * The last end is text.len, unless max was reached before. text is valid UTF-8, not empty. */
+typedef uint32_t (*tk_scan_fn)(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+
+typedef struct tk_scanner {
+    const char *name;
+    tk_scan_fn run;
+} tk_scanner;
+
+/* The scanner of a pre-tokenizer that ends in byte-level encoding; NULL: there is none. */
+const tk_scanner *tk_scanner_of(const tk_pretok *pretok);
+
+uint32_t tk_scan_cl100k(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_qwen2(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_gpt2(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_o200k(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_deepseek3(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+
+#endif

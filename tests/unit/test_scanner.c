@@ -1,0 +1,228 @@
+/* Scanners find exactly the words that the regex engine finds. */
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "tokenizer/load/load.h"
+#include "tokenizer/pretok/pretok.h"
+#include "tokenizer/scanner/chars.h"
+#include "tokenizer/scanner/scanner.h"
+
+#define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define WHITE "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+static const char *const cl100k[] = {
+    CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" WHITE,
+    NULL,
+};
+static const char *const qwen2[] = {
+    CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" WHITE,
+    NULL,
+};
+static const char *const gpt2[] = {
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+    NULL,
+};
+static const char *const o200k[] = {
+    "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+" CONTRACTIONS
+    "?|[^\\r\\n\\p{L}\\p{N}]?" UPPER "+" LOWER "*" CONTRACTIONS
+    "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" WHITE,
+    NULL,
+};
+static const char *const deepseek3[] = {
+    "\\p{N}{1,3}",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+"
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|" WHITE,
+    NULL,
+};
+
+static uint64_t state = 88172645463325252u;
+
+static uint32_t pick(uint32_t n)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 33) % n;
+}
+
+static size_t put_char(char *out, uint32_t c)
+{
+    return td_utf8_put(out, c >= 0xD800 && c < 0xE000 ? 'x' : c);
+}
+
+/* Text that is rich in what patterns look at. */
+static size_t random_text(char *out, uint32_t chars)
+{
+    static const char *const parts[] = {
+        " ",    "  ",  "\n",   "\r\n", "\t",   "\r", "'s", "'S",  "'ll",    "'Re",  "'\xC5\xBF",
+        "'",    "a",   "B",    "Ab",   "1",    "22", "/",  "!",   ".",      "\x0b", "\xC2\xA0",
+        "\xE3\x80\x80", "\xC2\x85", "é",  "Ǆ",  "ǅ",  "ʰ",  "中", "ア", "・", "゙", "\xCC\x81", "Ⅷ",
+        "٣",    "😀",  "\x01", "\xE2\x80\x8D", "'t", "'VE", "'d", "'m", "ſ", "K", "_", "ª", "$", "—",
+    };
+    size_t len = 0;
+    for (uint32_t i = 0; i < chars; i++) {
+        uint32_t kind = pick(10);
+        if (kind < 7) {
+            const char *s = parts[pick(sizeof parts / sizeof *parts)];
+            size_t n = strlen(s);
+            memcpy(out + len, s, n);
+            len += n;
+        } else {
+            uint32_t bound = kind == 7 ? 0x80 : kind == 8 ? 0x3000 : 0x20000;
+            len += put_char(out + len, pick(bound));
+        }
+    }
+    return len;
+}
+
+typedef struct setup {
+    const tk_regex *stages[4];
+    uint32_t count;
+    tk_ctx ctx;
+} setup;
+
+static void compile(setup *s, const char *const *patterns)
+{
+    td_error err = TD_ERROR_INIT;
+    *s = (setup){ 0 };
+    for (; patterns[s->count] != NULL; s->count++) {
+        tk_regex *re = NULL;
+        assert_int_equal(tk_regex_new(td_str_from(patterns[s->count]), &re, &err), TD_OK);
+        s->stages[s->count] = re;
+    }
+}
+
+static void release(setup *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        tk_regex_free((void *)(uintptr_t)s->stages[i]);
+    tk_regex_release(&s->ctx);
+    td_arena_done(&s->ctx.arena);
+}
+
+/* The ends that the engine gives, stage by stage. */
+static uint32_t expected(setup *s, td_str text, uint32_t *ends)
+{
+    td_error err = TD_ERROR_INIT;
+    tk_pieces pieces = { 0 };
+    tk_piece all = { { .ptr = text.ptr, .len = (uint32_t)text.len }, TK_NO_ID };
+    td_arena_reset(&s->ctx.arena);
+    assert_int_equal(tk_pieces_add(&s->ctx, &pieces, &all, &err), TD_OK);
+    for (uint32_t k = 0; k < s->count; k++) {
+        tk_pieces next = { 0 };
+        for (uint32_t i = 0; i < pieces.count; i++) {
+            tk_matches m = { 0 };
+            const tk_text *t = &pieces.items[i].text;
+            td_str view = { t->ptr, t->len };
+            assert_int_equal(tk_regex_matches(s->stages[k], &s->ctx, view, &m, &err), TD_OK);
+            assert_int_equal(tk_split(&s->ctx, t, &m, TK_ISOLATED, &next, &err), TD_OK);
+        }
+        pieces = next;
+    }
+    for (uint32_t i = 0; i < pieces.count; i++)
+        ends[i] = (uint32_t)(pieces.items[i].text.ptr - text.ptr) + pieces.items[i].text.len;
+    return pieces.count;
+}
+
+static void compare(setup *s, tk_scan_fn scan, td_str text)
+{
+    static uint32_t want[8192], got[8192];
+    uint32_t n = expected(s, text, want), m = 0, from = 0;
+    while (from < text.len) { /* in small steps, to begin in many places */
+        m += scan(text, from, got + m, 1 + pick(7));
+        from = got[m - 1];
+    }
+    for (uint32_t i = 0; i < n && i < m; i++) {
+        if (want[i] != got[i]) {
+            print_error("text:");
+            for (size_t k = 0; k < text.len; k++)
+                print_error(" %02x", (unsigned char)text.ptr[k]);
+            fail_msg("word %u ends at %u, the engine says %u", i, got[i], want[i]);
+        }
+    }
+    assert_int_equal(m, n);
+}
+
+static void fuzz(const char *const *patterns, tk_scan_fn scan)
+{
+    static char text[8192];
+    setup s;
+    compile(&s, patterns);
+    for (int i = 0; i < 20000; i++) {
+        size_t len = random_text(text, 1 + pick(24));
+        char *exact = malloc(len); /* so that reading beyond the end shows */
+        assert_non_null(exact);
+        memcpy(exact, text, len);
+        compare(&s, scan, (td_str){ exact, len });
+        free(exact);
+    }
+    /* every code point, in the neighbourhoods that matter */
+    for (uint32_t c = 0; c < 0x110000; c += c >= 0x20000 ? 62 : 1) {
+        if (c >= 0xD800 && c < 0xE000)
+            continue;
+        char one[4];
+        size_t n = td_utf8_put(one, c), len = 0;
+        static const char *const around[] = { "a", " ", "1", "!", "\n", "中", "A", "'" };
+        for (size_t k = 0; k < 4; k++) {
+            memcpy(text + len, one, n);
+            len += n;
+            const char *after = around[(c + k * 3) % 8];
+            memcpy(text + len, after, strlen(after));
+            len += strlen(after);
+        }
+        compare(&s, scan, (td_str){ text, len });
+    }
+    release(&s);
+}
+
+static void test_cl100k(void **unused)
+{
+    (void)unused;
+    fuzz(cl100k, tk_scan_cl100k);
+}
+
+static void test_qwen2(void **unused)
+{
+    (void)unused;
+    fuzz(qwen2, tk_scan_qwen2);
+}
+
+static void test_gpt2(void **unused)
+{
+    (void)unused;
+    fuzz(gpt2, tk_scan_gpt2);
+}
+
+static void test_o200k(void **unused)
+{
+    (void)unused;
+    fuzz(o200k, tk_scan_o200k);
+}
+
+static void test_deepseek3(void **unused)
+{
+    (void)unused;
+    fuzz(deepseek3, tk_scan_deepseek3);
+}
+
+static void test_ascii_classes(void **unused)
+{
+    (void)unused;
+    for (uint32_t c = 0; c < 0x80; c++)
+        assert_int_equal(tk_ascii_bits[c], td_re_bits(c));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ascii_classes), cmocka_unit_test(test_cl100k),
+        cmocka_unit_test(test_qwen2),         cmocka_unit_test(test_gpt2),
+        cmocka_unit_test(test_o200k),         cmocka_unit_test(test_deepseek3),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
