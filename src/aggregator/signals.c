@@ -33,8 +33,9 @@ td_code td_signals_install(int *ret_fd, td_error *err)
     for (int i = 0; ok && i < 2; i++)
         ok = fcntl(pipe_fds[i], F_SETFL, O_NONBLOCK) == 0 &&
              fcntl(pipe_fds[i], F_SETFD, FD_CLOEXEC) == 0;
+    /* A reader of the log that went away and a full quota are errors of a write, not the end. */
     if (!ok || !set_handler(SIGTERM, on_signal) || !set_handler(SIGINT, on_signal) ||
-        !set_handler(SIGPIPE, SIG_IGN))
+        !set_handler(SIGPIPE, SIG_IGN) || !set_handler(SIGXFSZ, SIG_IGN))
         return td_fail(err, TD_E_INTERNAL, "signal handlers cannot be installed");
     *ret_fd = pipe_fds[0];
     return TD_OK;

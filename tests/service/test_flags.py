@@ -1,0 +1,93 @@
+"""The command line: what is refused, in which words and with which status."""
+import subprocess
+
+import pytest
+
+from harness import Parent
+
+REQUIRED = ["--socket-dir", "{d}", "--socket-name", "ev", "--metrics-socket", "met",
+            "--metrics-output-dir", "{d}"]
+
+
+def run(aggregator, tmp_path, *flags, required=REQUIRED):
+    argv = [str(aggregator), "aggregate", *(f.format(d=tmp_path) for f in [*required, *flags])]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+
+
+@pytest.mark.parametrize("flags,message", [
+    (["--hdr-sig-figs", "x"], "argument --hdr-sig-figs: invalid int value: 'x'"),
+    (["--hdr-sig-figs", "3.0"], "argument --hdr-sig-figs: invalid int value: '3.0'"),
+    (["--publish-interval", "fast"], "argument --publish-interval: invalid float value: 'fast'"),
+    (["--drain-timeout"], "argument --drain-timeout: expected one argument"),
+    (["--drain-timeout", "--streaming"], "argument --drain-timeout: expected one argument"),
+    (["--streaming=yes"], "argument --streaming: ignored explicit argument 'yes'"),
+    (["--metrics", "x"], "ambiguous option: --metrics could match --metrics-socket, "
+                         "--metrics-output-dir"),
+    (["--nothing", "x"], "unrecognized arguments: --nothing x"),
+    (["file"], "unrecognized arguments: file"),
+    (["--publish-interval", "0"], "argument --publish-interval"),
+    (["--publish-interval", "nan"], "argument --publish-interval"),
+    (["--n-histogram-buckets", "0"], "argument --n-histogram-buckets"),
+    (["--seri", "isl"], "unrecognized arguments: --seri isl"),
+    (["--mem", "1G"], "unrecognized arguments: --mem 1G"),
+])
+def test_usage_errors(aggregator, tmp_path, flags, message):
+    done = run(aggregator, tmp_path, *flags)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ") and message in done.stderr
+    assert ": error: " in done.stderr and done.stdout == ""
+
+
+def test_missing_flags_are_listed(aggregator, tmp_path):
+    done = run(aggregator, tmp_path, "--socket-name=x", required=[])
+    assert done.returncode == 2
+    assert ("error: the following arguments are required: --socket-dir, --metrics-socket, "
+            "--metrics-output-dir\n") in done.stderr
+
+
+def test_fatal_errors(aggregator, tmp_path):
+    done = run(aggregator, tmp_path, "--tokenizer-workers", "-1", "--metrics-output-dir", "/no")
+    assert (done.returncode, done.stderr) == (1, "FATAL: --tokenizer-workers must be >= 0\n")
+    file = tmp_path / "file"
+    file.write_text("")
+    for where in (file, tmp_path / "absent"):
+        done = run(aggregator, tmp_path, "--metrics-output-dir", str(where))
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"FATAL: --metrics-output-dir {where} does not exist or is "
+                                      "not a directory. ")
+
+
+@pytest.mark.parametrize("flags", [
+    ["--hdr-sig-figs", "0"], ["--hdr-sig-figs", "6"], ["--tokenizer", "{d}/no-such-tokenizer"],
+    ["--socket-dir", "/tmp/" + "x" * 110]])
+def test_crashes_at_the_start(aggregator, tmp_path, flags):
+    done = run(aggregator, tmp_path, *flags)
+    assert done.returncode == 1
+    assert "metrics aggregator subprocess crashed (" in done.stdout
+    assert not (tmp_path / ".ready").exists()
+
+
+def test_every_prefix_and_the_last_value(aggregator):
+    flags = ["--tokenizer=", "--publish=9", "--publish-interval", "0.05", "--str", "--early-s",
+             "--hdr=2", "--n-hist", "4", "--drain", "-1"]
+    with Parent(aggregator, flags) as parent:
+        snapshot = parent.end()
+    names = [m["name"] for m in snapshot["metrics"]]
+    assert names[-1] == "tpot_ns" and "early_stopping_percentiles" in snapshot["metrics"][-1]
+
+
+def test_socket_dir_is_made_and_its_slash_stripped(aggregator, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    argv = [str(aggregator), "aggregate", "--socket-dir", f"{tmp_path}/a/b//", "--socket-name", "e",
+            "--metrics-socket", "m", "--metrics-output-dir", str(out)]
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    try:
+        for line in process.stdout:
+            if "Subscriber connected" in line:
+                break
+        assert (tmp_path / "a" / "b" / "m").exists()
+    finally:
+        process.terminate()
+        process.stdout.close()
+        process.wait(10)
