@@ -52,6 +52,7 @@ typedef struct td_counter_options {
     size_t queue_items;     /* submitted and not collected: 0: 1,024 */
     size_t queue_bytes;     /* their bytes: 0: 256 MiB; a single larger item is taken alone */
     bool paused;            /* start nothing until td_counter_resume */
+    bool lines;             /* workers write the result lines that td_result_json gives */
     td_limits limits;
     td_now now;
 

@@ -30,6 +30,7 @@ typedef enum td_compat {
 typedef struct td_model_options {
     td_compat compat;
     const char *revision;  /* of a cached name; NULL: "main" */
+    bool templates_only;   /* do not load the tokenizer, only find the chat templates */
     const char *hub_cache; /* folder of the hub cache; NULL: names are not looked up there */
 } td_model_options;
 
@@ -44,7 +45,7 @@ TD_API TD_NODISCARD td_code td_model_new(const char *name, const td_model_option
 TD_API td_model *td_model_ref(td_model *model);
 TD_API void td_model_free(td_model *model);
 
-/* Borrowed from the model. */
+/* Borrowed from the model; NULL with templates_only. */
 TD_API td_tokenizer *td_model_tokenizer(const td_model *model);
 
 /* One chat template of the model; views live as long as the model. */

@@ -227,8 +227,8 @@ static td_code extra_tokens(merge *m, bool with_map)
         if (!td_is_str(e.val) || !td_is_str(e.key))
             return td_fail(m->err, TD_E_TOKENIZER,
                            "tokenizer_config.json: extra_special_tokens must map names to texts");
-        TD_TRY(push_named(m->a, &m->named, td_as_str(e.key), plain_special(td_as_str(e.val)),
-                          m->err));
+        TD_TRY(
+            push_named(m->a, &m->named, td_as_str(e.key), plain_special(td_as_str(e.val)), m->err));
     }
     if (!with_map)
         return TD_OK;
@@ -300,7 +300,9 @@ static td_code by_id_from_files(merge *m)
         if (!td_is_str(e.key) || e.val.tag != TD_V_INT)
             return td_fail(m->err, TD_E_INPUT, "added_tokens.json must map texts to ids");
         bool special = is_named_or_extra(m, td_as_str(e.key));
-        td_added token = { .text = td_as_str(e.key), .id = e.val.as.integer, .special = special,
+        td_added token = { .text = td_as_str(e.key),
+                           .id = e.val.as.integer,
+                           .special = special,
                            .normalized = !special };
         TD_TRY(put_by_id(m, token));
     }
@@ -336,9 +338,8 @@ static bool same_token(const td_added *x, const td_added *y)
 static int64_t vocab_id(const td_dict *file, td_str text, int64_t *ret_size)
 {
     const td_value *model = key_of(file, "model");
-    const td_value *vocab = model != NULL && model->tag == TD_V_DICT
-                                ? key_of(model->as.dict, "vocab")
-                                : NULL;
+    const td_value *vocab =
+        model != NULL && model->tag == TD_V_DICT ? key_of(model->as.dict, "vocab") : NULL;
     *ret_size = 0;
     if (vocab != NULL && vocab->tag == TD_V_DICT) {
         *ret_size = vocab->as.dict->count;

@@ -29,11 +29,11 @@ typedef struct td_named_list {
 } td_named_list;
 
 typedef struct td_token_files {
-    const td_class_rule *rule;   /* NULL: the generic class */
-    const td_dict *tok_config;   /* tokenizer_config.json; NULL: none */
-    const td_dict *special_map;  /* special_tokens_map.json; NULL: none */
-    const td_dict *added_json;   /* added_tokens.json; NULL: none */
-    const td_dict *file;         /* tokenizer.json */
+    const td_class_rule *rule;  /* NULL: the generic class */
+    const td_dict *tok_config;  /* tokenizer_config.json; NULL: none */
+    const td_dict *special_map; /* special_tokens_map.json; NULL: none */
+    const td_dict *added_json;  /* added_tokens.json; NULL: none */
+    const td_dict *file;        /* tokenizer.json */
 } td_token_files;
 
 typedef struct td_tokens {

@@ -24,8 +24,9 @@ const char *const td_standard_tokens[TD_STANDARD_TOKENS] = {
     "{\"type\":\"ByteLevel\",\"add_prefix_space\":" prefix ",\"trim_offsets\":true,"               \
     "\"use_regex\":" regex "}"
 #define SPLIT_THEN_BYTE_LEVEL(regex, prefix)                                                       \
-    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\""         \
-    regex "\"},\"behavior\":\"Isolated\",\"invert\":false}," BYTE_LEVEL(prefix, "false") "]}"
+    "{\"type\":\"Sequence\",\"pretokenizers\":["                                                   \
+    "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex "\"},\"behavior\":"                      \
+    "\"Isolated\",\"invert\":false}," BYTE_LEVEL(prefix, "false") "]}"
 #define METASPACE(scheme)                                                                          \
     "{\"type\":\"Metaspace\",\"replacement\":\"\\u2581\",\"prepend_scheme\":\"" scheme             \
     "\",\"split\":false}"
@@ -135,8 +136,8 @@ static td_code set_json(td_arena *a, td_dict *d, const char *key, const char *js
 }
 
 /* The file's vocabulary and merges under the class's options. */
-static td_code set_model(td_arena *a, const td_class_rule *rule, const td_dict *file,
-                         td_dict *root, td_error *err)
+static td_code set_model(td_arena *a, const td_class_rule *rule, const td_dict *file, td_dict *root,
+                         td_error *err)
 {
     const td_value *model = key_of(file, "model");
     const td_dict *m = model != NULL && model->tag == TD_V_DICT ? model->as.dict : NULL;
@@ -161,8 +162,8 @@ td_code td_class_rebuild(td_arena *a, const td_class_rule *rule, const td_dict *
                          const td_dict *file, td_dict **ret, td_error *err)
 {
     bool prefix = flag_of(tok_config, "add_prefix_space", rule->prefix_default);
-    const char *pre = prefix && rule->pre_tokenizer_prefix ? rule->pre_tokenizer_prefix
-                                                           : rule->pre_tokenizer;
+    const char *pre =
+        prefix && rule->pre_tokenizer_prefix ? rule->pre_tokenizer_prefix : rule->pre_tokenizer;
     if (prefix && rule->pre_tokenizer_legacy && flag_of(tok_config, "legacy", false))
         pre = rule->pre_tokenizer_legacy;
     const char *decoder = prefix && rule->decoder_prefix ? rule->decoder_prefix : rule->decoder;

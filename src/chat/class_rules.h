@@ -15,13 +15,13 @@ typedef struct td_class_rule {
     const char *defaults[TD_STANDARD_TOKENS]; /* of the standard tokens; NULL: unset */
     const char *model;                        /* the options beside vocab and merges */
     const char *normalizer;
-    const char *pre_tokenizer;                /* with add_prefix_space false */
-    const char *pre_tokenizer_prefix;         /* with add_prefix_space true */
-    const char *pre_tokenizer_legacy;         /* with it and legacy true; NULL: the same */
+    const char *pre_tokenizer;        /* with add_prefix_space false */
+    const char *pre_tokenizer_prefix; /* with add_prefix_space true */
+    const char *pre_tokenizer_legacy; /* with it and legacy true; NULL: the same */
     const char *decoder, *decoder_prefix;
-    bool prefix_default;   /* add_prefix_space when it is not set */
-    bool drops_post;       /* the file's post-processor is lost */
-    bool resets_named;     /* named tokens are added again with plain flags */
+    bool prefix_default; /* add_prefix_space when it is not set */
+    bool drops_post;     /* the file's post-processor is lost */
+    bool resets_named;   /* named tokens are added again with plain flags */
 } td_class_rule;
 
 /* NULL: no rule for that class here. */

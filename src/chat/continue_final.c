@@ -74,8 +74,9 @@ static td_code tag_parts(td_arena *a, td_value list, td_value *ret, td_str *ret_
         *ret_final = td_as_str(*text);
         return TD_OK;
     }
-    return td_fail(err, TD_E_INPUT, "continue_final_message is set but the final message has no "
-                                    "text to continue");
+    return td_fail(err, TD_E_INPUT,
+                   "continue_final_message is set but the final message has no "
+                   "text to continue");
 }
 
 /* The fields of the last message that hold the value which is to be continued. */
@@ -153,8 +154,9 @@ td_code td_continue_cut(td_buf *text, td_str final, td_error *err)
     td_str whole = td_buf_view(text);
     size_t at = td_str_rfind(whole, TD_STR(TAG_STRIPPED));
     if (at == TD_NOT_FOUND || td_str_find(whole, td_py_strip(final), 0) == TD_NOT_FOUND)
-        return td_fail(err, TD_E_INPUT, "continue_final_message is set but the final message does "
-                                        "not appear in the rendered text");
+        return td_fail(err, TD_E_INPUT,
+                       "continue_final_message is set but the final message does "
+                       "not appear in the rendered text");
     if (td_str_starts(td_str_from_offset(whole, at), TD_STR(TAG)))
         text->len = at;
     else

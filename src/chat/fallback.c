@@ -100,16 +100,25 @@ static td_code put_value(td_buf *out, td_value v, td_error *err)
 {
     switch ((td_vtag)v.tag) {
     case TD_V_UNDEFINED:
-    case TD_V_NONE: return put(out, "null");
-    case TD_V_BOOL: return put(out, v.as.boolean ? "true" : "false");
-    case TD_V_INT: return td_buf_printf(out, "%lld", (long long)v.as.integer);
-    case TD_V_BIGINT: return td_bigint_print(out, v.as.bigint);
-    case TD_V_FLOAT: return put_float(out, v.as.real);
-    case TD_V_STR: return put_string(out, td_as_str(v), err);
+    case TD_V_NONE:
+        return put(out, "null");
+    case TD_V_BOOL:
+        return put(out, v.as.boolean ? "true" : "false");
+    case TD_V_INT:
+        return td_buf_printf(out, "%lld", (long long)v.as.integer);
+    case TD_V_BIGINT:
+        return td_bigint_print(out, v.as.bigint);
+    case TD_V_FLOAT:
+        return put_float(out, v.as.real);
+    case TD_V_STR:
+        return put_string(out, td_as_str(v), err);
     case TD_V_LIST:
-    case TD_V_TUPLE: return put_list(out, v, err);
-    case TD_V_DICT: return put_dict(out, v.as.dict, err);
-    case TD_V_OBJECT: break;
+    case TD_V_TUPLE:
+        return put_list(out, v, err);
+    case TD_V_DICT:
+        return put_dict(out, v.as.dict, err);
+    case TD_V_OBJECT:
+        break;
     }
     return td_fail(err, TD_E_INPUT, "a value of type %s has no JSON text", td_value_type_name(v));
 }
@@ -136,9 +145,8 @@ td_code td_chat_fallback_prompt(const td_request *r, td_arena *a, td_buf *out, t
 {
     td_value messages = r->keys.messages, tools = r->keys.tools;
     const td_value kwargs = r->keys.chat_template_kwargs;
-    const td_value *more = kwargs.tag == TD_V_DICT
-                               ? td_dict_find(kwargs.as.dict, TD_STR("tools"))
-                               : NULL;
+    const td_value *more =
+        kwargs.tag == TD_V_DICT ? td_dict_find(kwargs.as.dict, TD_STR("tools")) : NULL;
     if (!td_is_given(tools) && more != NULL)
         tools = *more;
     TD_TRY(td_shape_arguments(a, messages, &messages, err));

@@ -51,7 +51,8 @@ static td_code keep_tokens(td_model *m, const td_tokens *t, td_error *err)
 static td_code tokenizer_from_value(td_model *m, const td_dict *root, td_error *err)
 {
     td_buf text = { 0 };
-    td_json_style compact = { .has_separators = true, .item_separator = TD_STR(","),
+    td_json_style compact = { .has_separators = true,
+                              .item_separator = TD_STR(","),
                               .key_separator = TD_STR(":") };
     td_value v = td_dict_of((td_dict *)root);
     td_code code = td_json_write(&text, v, &compact, err);
@@ -104,6 +105,12 @@ static td_code load_as_it_stands(td_model *m, td_arena *a, td_str json, const td
     return keep_tokens(m, &tokens, err);
 }
 
+static bool is_set(const td_dict *d, const char *key)
+{
+    const td_value *v = td_dict_find(d, td_str_from(key));
+    return v != NULL && !td_is_none(*v);
+}
+
 static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_class_choice *choice,
                              td_token_files *files, td_error *err)
 {
@@ -119,16 +126,19 @@ static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_cla
     TD_TRY(td_tokens_merge(a, files, &tokens, err));
     m->tokens_merged = tokens.changed;
     TD_TRY(keep_tokens(m, &tokens, err));
-    if (files->rule == NULL && !tokens.changed)
+    bool cuts = is_set(files->file, "truncation") || is_set(files->file, "padding");
+    if (files->rule == NULL && !tokens.changed && !cuts)
         return td_tokenizer_new_from_json(json, &m->tokenizer, err);
     td_dict *root;
     if (files->rule != NULL)
         TD_TRY(td_class_rebuild(a, files->rule, files->tok_config, files->file, &root, err));
-    else if ((root = td_dict_copy(a, files->file, 1)) == NULL)
+    else if ((root = td_dict_copy(a, files->file, 3)) == NULL)
         return td_arena_fail(a, err);
     td_value added;
     TD_TRY(td_tokens_to_value(a, &tokens.added, &added, err));
-    if (!td_dict_set(a, root, td_key(TD_STR("added_tokens")), added))
+    if (!td_dict_set(a, root, td_key(TD_STR("truncation")), td_none()) || /* never applied */
+        !td_dict_set(a, root, td_key(TD_STR("padding")), td_none()) ||
+        !td_dict_set(a, root, td_key(TD_STR("added_tokens")), added))
         return td_arena_fail(a, err);
     return tokenizer_from_value(m, root, err);
 }
@@ -154,9 +164,8 @@ static td_code load_tokenizer(td_model *m, td_arena *a, td_str json, const td_di
     if (m->compat == TD_COMPAT_TOKENIZER_JSON)
         return load_as_it_stands(m, a, json, files, err);
     TD_TRY(refuse_unknown(files->tok_config, err));
-    const td_value *split = files->tok_config
-                                ? td_dict_find(files->tok_config, TD_STR("split_special_tokens"))
-                                : NULL;
+    const td_value *split =
+        files->tok_config ? td_dict_find(files->tok_config, TD_STR("split_special_tokens")) : NULL;
     if (split != NULL && split->tag == TD_V_BOOL && split->as.boolean)
         m->encode_flags |= TD_ENCODE_PLAIN_TEXT;
     td_class_choice choice;
@@ -169,8 +178,11 @@ static td_code load_directory(td_model *m, td_arena *a, const char *dir, td_erro
     m->kind = "directory";
     const td_dict *config = NULL;
     td_token_files files = { 0 };
-    TD_TRY(td_file_read_object(a, dir, "config.json", &config, err));
     TD_TRY(td_file_read_object(a, dir, "tokenizer_config.json", &files.tok_config, err));
+    TD_TRY(td_model_find_templates(m, dir, files.tok_config, err));
+    if (m->templates_only)
+        return TD_OK;
+    TD_TRY(td_file_read_object(a, dir, "config.json", &config, err));
     TD_TRY(td_file_read_object(a, dir, "special_tokens_map.json", &files.special_map, err));
     TD_TRY(td_file_read_object(a, dir, "added_tokens.json", &files.added_json, err));
     td_str json;
@@ -178,9 +190,9 @@ static td_code load_directory(td_model *m, td_arena *a, const char *dir, td_erro
     if (json.ptr == NULL)
         return td_fail(err, TD_E_TOKENIZER,
                        "%s holds no tokenizer.json; other vocabulary files are not available in "
-                       "this version", dir);
+                       "this version",
+                       dir);
     TD_TRY(parse_object(a, json, "tokenizer.json", &files.file, err));
-    TD_TRY(td_model_find_templates(m, dir, files.tok_config, err));
     return load_tokenizer(m, a, json, config, &files, err);
 }
 
@@ -188,11 +200,13 @@ static td_code load_built_in(td_model *m, td_arena *a, td_error *err)
 {
     m->kind = "built-in";
     td_token_files files = { 0 };
+    TD_TRY(td_model_add_template(m, TD_STR("default"), "chat_template.jinja",
+                                 td_default_chat_template(), err));
+    if (m->templates_only)
+        return TD_OK;
     TD_TRY(parse_object(a, td_default_tokenizer_json(), "tokenizer.json", &files.file, err));
     TD_TRY(parse_object(a, td_default_tokenizer_config(), "tokenizer_config.json",
                         &files.tok_config, err));
-    TD_TRY(td_model_add_template(m, TD_STR("default"), "chat_template.jinja",
-                                 td_default_chat_template(), err));
     return load_tokenizer(m, a, td_default_tokenizer_json(), /* config */ NULL, &files, err);
 }
 
@@ -206,7 +220,8 @@ static td_code load_file(td_model *m, td_arena *a, const char *path, td_error *e
         td_str_ends(name, TD_STR("tekken.json")))
         return td_fail(err, TD_E_TOKENIZER,
                        "%s: vocabulary files other than tokenizer.json are not available in this "
-                       "version", path);
+                       "version",
+                       path);
     td_token_files files = { 0 };
     TD_TRY(parse_object(a, json, path, &files.file, err));
     return load_as_it_stands(m, a, json, &files, err);
@@ -216,6 +231,7 @@ static td_code load(td_model *m, td_arena *a, const char *name, const td_model_o
                     td_error *err)
 {
     m->compat = options->compat;
+    m->templates_only = options->templates_only;
     m->name = keep_text(m, name != NULL ? name : "built-in");
     if (m->name == NULL)
         return td_arena_fail(&m->arena, err);

@@ -25,6 +25,7 @@ struct td_model {
     unsigned encode_flags; /* TD_ENCODE_PLAIN_TEXT when split_special_tokens is set */
 
     td_compat compat;
+    bool templates_only;
     td_str class_asked, class_used;
     const char *class_why;
     bool rebuilt, tokens_merged;

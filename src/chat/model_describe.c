@@ -90,8 +90,8 @@ char *td_model_describe(const td_model *m)
     raw(&w, "{");
     member(&w, "model", td_str_from(m->name));
     member(&w, "kind", td_str_from(m->kind));
-    member(&w, "compat", m->compat == TD_COMPAT_TRANSFORMERS ? TD_STR("transformers")
-                                                             : TD_STR("tokenizer.json"));
+    member(&w, "compat",
+           m->compat == TD_COMPAT_TRANSFORMERS ? TD_STR("transformers") : TD_STR("tokenizer.json"));
     key(&w, "class");
     raw(&w, "{");
     w.comma = false;

@@ -178,12 +178,12 @@ td_code td_model_find_templates(td_model *m, const char *dir, const td_dict *tok
     bool found = false;
     TD_TRY(templates_from_files(m, dir, &found, err));
     if (found) {
-        m->templates_are_map = m->template_count > 1 ||
-                               strcmp(m->templates[0].name, "default") != 0;
+        m->templates_are_map =
+            m->template_count > 1 || strcmp(m->templates[0].name, "default") != 0;
         return TD_OK;
     }
-    const td_value *v = tok_config != NULL ? td_dict_find(tok_config, TD_STR("chat_template"))
-                                           : NULL;
+    const td_value *v =
+        tok_config != NULL ? td_dict_find(tok_config, TD_STR("chat_template")) : NULL;
     return v == NULL || td_is_none(*v) ? TD_OK : templates_from_config(m, *v, err);
 }
 

@@ -111,13 +111,16 @@ static td_code settle_template(const td_chat_env *env, td_value given, td_chat_c
     return TD_OK;
 }
 
-static td_code call_of(const td_chat_env *env, const td_request *r, td_arena *a,
-                       td_chat_call *ret, td_error *err)
+static td_code call_of(const td_chat_env *env, const td_request *r, td_arena *a, td_chat_call *ret,
+                       td_error *err)
 {
     const td_request_keys *k = &r->keys;
     *ret = (td_chat_call){
-        .messages = k->messages, .tools = k->tools, .documents = k->documents,
-        .tool_choice = k->tool_choice, .add_generation_prompt = k->add_generation_prompt,
+        .messages = k->messages,
+        .tools = k->tools,
+        .documents = k->documents,
+        .tool_choice = k->tool_choice,
+        .add_generation_prompt = k->add_generation_prompt,
         .continue_final_message = k->continue_final_message,
     };
     td_value template = k->chat_template, mask = k->return_assistant_tokens_mask;
@@ -142,13 +145,13 @@ static td_code call_of(const td_chat_env *env, const td_request *r, td_arena *a,
     }
     ret->mask = td_py_truthy(mask);
     ret->sanitize = td_py_truthy(sanitize);
-    ret->parse_arguments = td_is_given(k->parse_arguments) ? td_py_truthy(k->parse_arguments)
-                                                           : env->parse_arguments;
+    ret->parse_arguments =
+        td_is_given(k->parse_arguments) ? td_py_truthy(k->parse_arguments) : env->parse_arguments;
     return settle_template(env, template, ret, err);
 }
 
-td_code td_chat_call_of(const td_chat_env *env, const td_request *r, td_arena *a,
-                        td_chat_call *ret, td_error *err)
+td_code td_chat_call_of(const td_chat_env *env, const td_request *r, td_arena *a, td_chat_call *ret,
+                        td_error *err)
 {
     TD_TRY(call_of(env, r, a, ret, err));
     if (!td_is_given(ret->add_generation_prompt))
@@ -287,8 +290,9 @@ static td_code check_flags(const td_chat_call *call, td_error *err)
         return td_fail(err, TD_E_INPUT,
                        "continue_final_message and add_generation_prompt exclude each other");
     if (call->mask)
-        return td_fail(err, TD_E_INPUT, "continue_final_message and return_assistant_tokens_mask "
-                                        "exclude each other");
+        return td_fail(err, TD_E_INPUT,
+                       "continue_final_message and return_assistant_tokens_mask "
+                       "exclude each other");
     return TD_OK;
 }
 
@@ -301,8 +305,9 @@ static td_code render_with(const td_chat_env *env, td_chat_call *call, const td_
     if (call->parse_arguments)
         TD_TRY(td_shape_arguments(a, call->messages, &call->messages, err));
     if (call->sanitize && call->mask)
-        return td_fail(err, TD_E_INPUT, "sanitize_control_tokens and return_assistant_tokens_mask "
-                                        "exclude each other");
+        return td_fail(err, TD_E_INPUT,
+                       "sanitize_control_tokens and return_assistant_tokens_mask "
+                       "exclude each other");
     TD_TRY(td_shape_messages(a, call->messages, &call->messages, err));
     TD_TRY(check_flags(call, err));
     if (call->sanitize)
@@ -330,8 +335,7 @@ td_code td_chat_render(const td_chat_env *env, const td_chat_call *call, td_chat
     size_t index;
     TD_TRY(td_model_pick_template(env->model, call->template_text, td_is_given(call->tools), &index,
                                   err));
-    const td_model_template *of_model =
-        index != SIZE_MAX ? &env->model->templates[index] : NULL;
+    const td_model_template *of_model = index != SIZE_MAX ? &env->model->templates[index] : NULL;
     if (of_model != NULL && of_model->compiled != NULL)
         return render_with(env, &own, of_model->compiled, work, err);
     td_str source = of_model != NULL ? of_model->source : call->template_text;

@@ -31,7 +31,7 @@ typedef struct td_chat_work {
 typedef struct td_chat_call {
     td_value messages, tools, documents; /* tools, documents: undefined when not given */
     td_value tool_choice;
-    td_str template_text; /* ptr NULL: the default; a name or a source */
+    td_str template_text;      /* ptr NULL: the default; a name or a source */
     const char *template_file; /* its name in errors when it is a source */
     const td_dict *kwargs;     /* NULL: none */
     td_value add_generation_prompt, continue_final_message;
@@ -40,8 +40,8 @@ typedef struct td_chat_call {
 
 /* The call that a "messages" request asks for: kwargs merged with the defaults, keys among them
  * that are parameters applied. TD_E_INPUT for a keyword that the reference would refuse. */
-td_code td_chat_call_of(const td_chat_env *env, const td_request *r, td_arena *a,
-                        td_chat_call *ret, td_error *err);
+td_code td_chat_call_of(const td_chat_env *env, const td_request *r, td_arena *a, td_chat_call *ret,
+                        td_error *err);
 
 /* Renders into work->text (emptied first). Errors of the template have file, line and column. */
 td_code td_chat_render(const td_chat_env *env, const td_chat_call *call, td_chat_work *work,

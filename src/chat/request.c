@@ -146,13 +146,28 @@ typedef struct key_slot {
     size_t at; /* offset of the td_value in td_request_keys */
 } key_slot;
 
-#define SLOT(key) { { #key, sizeof #key - 1 }, offsetof(td_request_keys, key) }
+#define SLOT(key)                                                                                  \
+    {                                                                                              \
+        { #key, sizeof #key - 1 }, offsetof(td_request_keys, key)                                  \
+    }
 
 static const key_slot slots[] = {
-    SLOT(id), SLOT(token_ids), SLOT(text), SLOT(message), SLOT(messages), SLOT(tools),
-    SLOT(documents), SLOT(tool_choice), SLOT(chat_template), SLOT(chat_template_kwargs),
-    SLOT(add_generation_prompt), SLOT(continue_final_message), SLOT(return_assistant_tokens_mask),
-    SLOT(sanitize_control_tokens), SLOT(parse_arguments), SLOT(add_special_tokens),
+    SLOT(id),
+    SLOT(token_ids),
+    SLOT(text),
+    SLOT(message),
+    SLOT(messages),
+    SLOT(tools),
+    SLOT(documents),
+    SLOT(tool_choice),
+    SLOT(chat_template),
+    SLOT(chat_template_kwargs),
+    SLOT(add_generation_prompt),
+    SLOT(continue_final_message),
+    SLOT(return_assistant_tokens_mask),
+    SLOT(sanitize_control_tokens),
+    SLOT(parse_arguments),
+    SLOT(add_special_tokens),
 };
 
 static bool is_given(td_value v)

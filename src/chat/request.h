@@ -33,7 +33,7 @@ typedef struct td_result_box {
     td_tokenizer *pieces; /* owned; not NULL: the line holds the tokens' texts too */
 } td_result_box;
 
-td_result_box *td_result_new(void); /* NULL: out of memory */
+td_result_box *td_result_new(void);       /* NULL: out of memory */
 void td_result_clear(td_result_box *box); /* as new */
 /* Sets pub.id from the request's id. */
 td_code td_result_set_id(td_result_box *box, td_value id, td_error *err);

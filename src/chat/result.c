@@ -11,12 +11,8 @@
 #include "value/json.h"
 
 static const char *const via_names[] = {
-    [TD_VIA_NONE] = "null",
-    [TD_VIA_TOKEN_IDS] = "token_ids",
-    [TD_VIA_TEXT] = "text",
-    [TD_VIA_MESSAGE] = "message",
-    [TD_VIA_MESSAGES] = "messages",
-    [TD_VIA_FALLBACK] = "fallback",
+    [TD_VIA_NONE] = "null",       [TD_VIA_TOKEN_IDS] = "token_ids", [TD_VIA_TEXT] = "text",
+    [TD_VIA_MESSAGE] = "message", [TD_VIA_MESSAGES] = "messages",   [TD_VIA_FALLBACK] = "fallback",
 };
 
 const char *td_via_name(td_via via)
@@ -248,9 +244,15 @@ static td_code put_line(td_result_box *box)
     TD_TRY(put(b, ", \"id\": "));
     TD_TRY(td_buf_put(b, r->id));
     switch (box->form) {
-    case TD_LINE_COUNT: TD_TRY(put_count(b, r)); break;
-    case TD_LINE_TEXT: TD_TRY(put_rendered(b, r)); break;
-    case TD_LINE_IDS: TD_TRY(put_ids(b, box)); break;
+    case TD_LINE_COUNT:
+        TD_TRY(put_count(b, r));
+        break;
+    case TD_LINE_TEXT:
+        TD_TRY(put_rendered(b, r));
+        break;
+    case TD_LINE_IDS:
+        TD_TRY(put_ids(b, box));
+        break;
     }
     if (r->error.code != TD_OK)
         TD_TRY(put_error(b, &r->error));

@@ -10,16 +10,23 @@ bool td_py_truthy(td_value v)
 {
     switch ((td_vtag)v.tag) {
     case TD_V_UNDEFINED:
-    case TD_V_NONE: return false;
-    case TD_V_BOOL: return v.as.boolean;
-    case TD_V_INT: return v.as.integer != 0;
-    case TD_V_FLOAT: return v.as.real != 0.0;
+    case TD_V_NONE:
+        return false;
+    case TD_V_BOOL:
+        return v.as.boolean;
+    case TD_V_INT:
+        return v.as.integer != 0;
+    case TD_V_FLOAT:
+        return v.as.real != 0.0;
     case TD_V_STR:
     case TD_V_LIST:
-    case TD_V_TUPLE: return v.len != 0;
-    case TD_V_DICT: return v.as.dict->count != 0;
+    case TD_V_TUPLE:
+        return v.len != 0;
+    case TD_V_DICT:
+        return v.as.dict->count != 0;
     case TD_V_BIGINT:
-    case TD_V_OBJECT: break;
+    case TD_V_OBJECT:
+        break;
     }
     return true;
 }
@@ -51,9 +58,8 @@ static bool parse_object(td_arena *a, td_str text, td_value *ret)
 /* call with parsed arguments; unchanged when there is nothing to parse. */
 static td_code shape_call(td_arena *a, td_value *call, td_error *err)
 {
-    const td_value *function = call->tag == TD_V_DICT
-                                   ? td_dict_find(call->as.dict, TD_STR("function"))
-                                   : NULL;
+    const td_value *function =
+        call->tag == TD_V_DICT ? td_dict_find(call->as.dict, TD_STR("function")) : NULL;
     const td_value *arguments = function != NULL && function->tag == TD_V_DICT
                                     ? td_dict_find(function->as.dict, TD_STR("arguments"))
                                     : NULL;
@@ -73,9 +79,8 @@ static td_code shape_call(td_arena *a, td_value *call, td_error *err)
 
 static td_code shape_calls_of(td_arena *a, td_value *message, td_error *err)
 {
-    const td_value *calls = message->tag == TD_V_DICT
-                                ? td_dict_find(message->as.dict, TD_STR("tool_calls"))
-                                : NULL;
+    const td_value *calls =
+        message->tag == TD_V_DICT ? td_dict_find(message->as.dict, TD_STR("tool_calls")) : NULL;
     if (calls == NULL || calls->tag != TD_V_LIST || calls->len == 0)
         return TD_OK;
     td_value *items = copy_items(a, *calls);
@@ -90,8 +95,8 @@ static td_code shape_calls_of(td_arena *a, td_value *message, td_error *err)
     if (!changed)
         return TD_OK;
     td_dict *new_message = td_dict_copy(a, message->as.dict, 0);
-    if (new_message == NULL || !td_dict_set(a, new_message, td_key(TD_STR("tool_calls")),
-                                            td_list_of(items, calls->len)))
+    if (new_message == NULL ||
+        !td_dict_set(a, new_message, td_key(TD_STR("tool_calls")), td_list_of(items, calls->len)))
         return td_arena_fail(a, err);
     *message = td_dict_of(new_message);
     return TD_OK;

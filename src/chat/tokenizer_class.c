@@ -24,46 +24,123 @@ static const model_type types[] = {
 
 /* Names that stand for another class. */
 static const char *const aliases[][2] = {
-    { "BloomTokenizer", GENERIC },           { "PreTrainedTokenizer", GENERIC },
-    { "PythonBackend", GENERIC },            { "BartTokenizer", "RobertaTokenizer" },
-    { "LEDTokenizer", "RobertaTokenizer" },  { "LongformerTokenizer", "RobertaTokenizer" },
-    { "MvpTokenizer", "RobertaTokenizer" },  { "ElectraTokenizer", "BertTokenizer" },
-    { "LayoutLMTokenizer", "BertTokenizer" }, { "LxmertTokenizer", "BertTokenizer" },
-    { "MobileBertTokenizer", "BertTokenizer" }, { "SqueezeBertTokenizer", "BertTokenizer" },
+    { "BloomTokenizer", GENERIC },
+    { "PreTrainedTokenizer", GENERIC },
+    { "PythonBackend", GENERIC },
+    { "BartTokenizer", "RobertaTokenizer" },
+    { "LEDTokenizer", "RobertaTokenizer" },
+    { "LongformerTokenizer", "RobertaTokenizer" },
+    { "MvpTokenizer", "RobertaTokenizer" },
+    { "ElectraTokenizer", "BertTokenizer" },
+    { "LayoutLMTokenizer", "BertTokenizer" },
+    { "LxmertTokenizer", "BertTokenizer" },
+    { "MobileBertTokenizer", "BertTokenizer" },
+    { "SqueezeBertTokenizer", "BertTokenizer" },
     { "Phi3Tokenizer", "LlamaTokenizer" },
 };
 
 /* Classes over the tokenizers library that set up parts of their own. */
 static const char *const native_classes[] = {
-    "AlbertTokenizer", "BarthezTokenizer", "BertTokenizer", "BigBirdTokenizer",
-    "BlenderbotTokenizer", "CLIPTokenizer", "CamembertTokenizer", "CodeGenTokenizer",
-    "CodeLlamaTokenizer", "CohereTokenizer", "ConvBertTokenizer",
-    "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer", "DPRReaderTokenizer",
-    "DebertaTokenizer", "DebertaV2Tokenizer", "DistilBertTokenizer", "EsmcTokenizer",
-    "FNetTokenizer", "FunnelTokenizer", "GPT2Tokenizer", "GPTNeoXTokenizer", "GemmaTokenizer",
-    "HerbertTokenizer", "LasrTokenizer", "LayoutLMv2Tokenizer", "LayoutLMv3Tokenizer",
-    "LayoutXLMTokenizer", "LlamaTokenizer", "LukeTokenizer", "MBart50Tokenizer",
-    "MBartTokenizer", "MLukeTokenizer", "MPNetTokenizer", "MarkupLMTokenizer", "NllbTokenizer",
-    "NougatTokenizer", "OpenAIGPTTokenizer", "ParakeetTokenizer", "PegasusTokenizer",
-    "Qwen2Tokenizer", "Qwen3_5Tokenizer", "ReformerTokenizer", "RemBertTokenizer",
-    "RoFormerTokenizer", "RobertaTokenizer", "SeamlessM4TTokenizer", "Siglip2Tokenizer",
-    "SplinterTokenizer", "T5Tokenizer", "Tipsv2Tokenizer", "UdopTokenizer",
-    "VideoPrismTokenizer", "WhisperTokenizer", "XGLMTokenizer", "XLMRobertaTokenizer",
+    "AlbertTokenizer",
+    "BarthezTokenizer",
+    "BertTokenizer",
+    "BigBirdTokenizer",
+    "BlenderbotTokenizer",
+    "CLIPTokenizer",
+    "CamembertTokenizer",
+    "CodeGenTokenizer",
+    "CodeLlamaTokenizer",
+    "CohereTokenizer",
+    "ConvBertTokenizer",
+    "DPRContextEncoderTokenizer",
+    "DPRQuestionEncoderTokenizer",
+    "DPRReaderTokenizer",
+    "DebertaTokenizer",
+    "DebertaV2Tokenizer",
+    "DistilBertTokenizer",
+    "EsmcTokenizer",
+    "FNetTokenizer",
+    "FunnelTokenizer",
+    "GPT2Tokenizer",
+    "GPTNeoXTokenizer",
+    "GemmaTokenizer",
+    "HerbertTokenizer",
+    "LasrTokenizer",
+    "LayoutLMv2Tokenizer",
+    "LayoutLMv3Tokenizer",
+    "LayoutXLMTokenizer",
+    "LlamaTokenizer",
+    "LukeTokenizer",
+    "MBart50Tokenizer",
+    "MBartTokenizer",
+    "MLukeTokenizer",
+    "MPNetTokenizer",
+    "MarkupLMTokenizer",
+    "NllbTokenizer",
+    "NougatTokenizer",
+    "OpenAIGPTTokenizer",
+    "ParakeetTokenizer",
+    "PegasusTokenizer",
+    "Qwen2Tokenizer",
+    "Qwen3_5Tokenizer",
+    "ReformerTokenizer",
+    "RemBertTokenizer",
+    "RoFormerTokenizer",
+    "RobertaTokenizer",
+    "SeamlessM4TTokenizer",
+    "Siglip2Tokenizer",
+    "SplinterTokenizer",
+    "T5Tokenizer",
+    "Tipsv2Tokenizer",
+    "UdopTokenizer",
+    "VideoPrismTokenizer",
+    "WhisperTokenizer",
+    "XGLMTokenizer",
+    "XLMRobertaTokenizer",
     "XLNetTokenizer",
 };
 
 /* Classes in plain Python, which do not use tokenizer.json at all. */
 static const char *const python_classes[] = {
-    "BartphoTokenizer", "BertGenerationTokenizer", "BertJapaneseTokenizer",
-    "BertTokenizerLegacy", "BertweetTokenizer", "BioGptTokenizer", "BlenderbotSmallTokenizer",
-    "ByT5Tokenizer", "CTRLTokenizer", "CanineTokenizer", "ClvpTokenizer", "CpmAntTokenizer",
-    "CpmTokenizer", "DiaTokenizer", "EsmTokenizer", "FSMTTokenizer",
-    "FastSpeech2ConformerTokenizer", "FlaubertTokenizer", "GPTNeoXJapaneseTokenizer",
-    "GPTSw3Tokenizer", "M2M100Tokenizer", "MarianTokenizer", "MgpstrTokenizer", "MyT5Tokenizer",
-    "PLBartTokenizer", "PerceiverTokenizer", "PhobertTokenizer", "Pop2PianoTokenizer",
-    "ProphetNetTokenizer", "RagTokenizer", "RoCBertTokenizer", "SiglipTokenizer",
-    "Speech2TextTokenizer", "SpeechT5Tokenizer", "TapasTokenizer", "VitsTokenizer",
-    "Wav2Vec2CTCTokenizer", "Wav2Vec2PhonemeCTCTokenizer", "XLMTokenizer",
+    "BartphoTokenizer",
+    "BertGenerationTokenizer",
+    "BertJapaneseTokenizer",
+    "BertTokenizerLegacy",
+    "BertweetTokenizer",
+    "BioGptTokenizer",
+    "BlenderbotSmallTokenizer",
+    "ByT5Tokenizer",
+    "CTRLTokenizer",
+    "CanineTokenizer",
+    "ClvpTokenizer",
+    "CpmAntTokenizer",
+    "CpmTokenizer",
+    "DiaTokenizer",
+    "EsmTokenizer",
+    "FSMTTokenizer",
+    "FastSpeech2ConformerTokenizer",
+    "FlaubertTokenizer",
+    "GPTNeoXJapaneseTokenizer",
+    "GPTSw3Tokenizer",
+    "M2M100Tokenizer",
+    "MarianTokenizer",
+    "MgpstrTokenizer",
+    "MyT5Tokenizer",
+    "PLBartTokenizer",
+    "PerceiverTokenizer",
+    "PhobertTokenizer",
+    "Pop2PianoTokenizer",
+    "ProphetNetTokenizer",
+    "RagTokenizer",
+    "RoCBertTokenizer",
+    "SiglipTokenizer",
+    "Speech2TextTokenizer",
+    "SpeechT5Tokenizer",
+    "TapasTokenizer",
+    "VitsTokenizer",
+    "Wav2Vec2CTCTokenizer",
+    "Wav2Vec2PhonemeCTCTokenizer",
+    "XLMTokenizer",
 };
 
 static const model_type *find_type(td_str name)
@@ -125,8 +202,8 @@ static bool has_auto_map(const td_dict *tok_config)
 static td_str model_type_of(const td_dict *config)
 {
     td_str type = text_of(config, "model_type");
-    bool ministral = td_str_eq(type, TD_STR("mistral")) &&
-                     td_dict_find(config, TD_STR("layer_types")) != NULL;
+    bool ministral =
+        td_str_eq(type, TD_STR("mistral")) && td_dict_find(config, TD_STR("layer_types")) != NULL;
     return ministral ? TD_STR("ministral") : type;
 }
 
@@ -144,16 +221,18 @@ static td_code decide(td_class_choice *ret, td_str name, const char *why, td_err
 }
 
 /* Rule 4: the configuration names a class and the model type is registered with another. */
-static td_code by_registration(const model_type *type, bool wrong, td_str hub,
-                               td_class_choice *ret, td_error *err)
+static td_code by_registration(const model_type *type, bool wrong, td_str hub, td_class_choice *ret,
+                               td_error *err)
 {
     td_str registered = td_str_from(type->registered);
     if (td_str_eq(registered, TD_STR(GENERIC)) ||
         td_str_eq(registered, TD_STR("MistralCommonBackend")))
         return decide(ret, TD_STR(GENERIC), "the model type is registered as generic", err);
     td_str name = wrong ? registered : hub;
-    return decide(ret, name, wrong ? "the model type's class, as its configuration is not believed"
-                                   : "named by the configuration", err);
+    return decide(ret, name,
+                  wrong ? "the model type's class, as its configuration is not believed"
+                        : "named by the configuration",
+                  err);
 }
 
 /* Remote code needs trust, which is never given here: known names go on without it. */
@@ -179,13 +258,13 @@ td_code td_class_choose(const td_dict *config, const td_dict *tok_config, td_str
     bool wrong = (type != NULL && type->disbelieved) || (named != NULL && named->disbelieved);
     bool registered = type != NULL && type->registered[0] != '-';
     bool amap = has_auto_map(tok_config) && !wrong;
-    *ret = (td_class_choice){ .asked = hub };
+    *ret = (td_class_choice){ .asked = tok_class.ptr != NULL ? tok_class : config_class };
 
     if (amap) {
         TD_TRY(check_auto_map(type, tok_class, err));
     } else if (hub.ptr != NULL) {
-        bool common = registered && td_str_eq(td_str_from(type->registered),
-                                              TD_STR("MistralCommonBackend"));
+        bool common =
+            registered && td_str_eq(td_str_from(type->registered), TD_STR("MistralCommonBackend"));
         if (td_str_eq(hub, TD_STR("LlamaTokenizer")) && !wrong && !common &&
             td_str_find(json, TD_STR("\"ByteLevel\""), 0) != TD_NOT_FOUND)
             return decide(ret, TD_STR(GENERIC), "LlamaTokenizer over a byte-level file", err);

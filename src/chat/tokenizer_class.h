@@ -6,8 +6,8 @@
 #include "value/value.h"
 
 typedef struct td_class_choice {
-    td_str name;    /* "TokenizersBackend" is the generic class: tokenizer.json as it stands */
-    td_str asked;   /* what the configuration names; empty: nothing */
+    td_str name;     /* "TokenizersBackend" is the generic class: tokenizer.json as it stands */
+    td_str asked;    /* what the configuration names; empty: nothing */
     const char *why; /* one sentence for people */
     bool generic;
 } td_class_choice;

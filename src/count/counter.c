@@ -233,8 +233,8 @@ static bool init_locks(td_counter *c)
     return true;
 }
 
-td_code td_counter_new(td_model *model, const td_counter_options *options,
-                       td_counter **ret_counter, td_error *err)
+td_code td_counter_new(td_model *model, const td_counter_options *options, td_counter **ret_counter,
+                       td_error *err)
 {
     td_error local = TD_ERROR_INIT;
     td_counter *c = td_calloc(1, sizeof *c);

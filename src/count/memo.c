@@ -27,7 +27,7 @@ typedef struct entry {
 } entry;
 
 typedef struct shard {
-    td_mutex lock; /* guards the rest */
+    td_mutex lock;  /* guards the rest */
     entry *entries; /* buckets * WAYS */
     uint8_t *hands; /* one a bucket */
     size_t buckets;
@@ -102,8 +102,8 @@ void td_memo_free(td_memo *m)
 
 td_memo_key td_memo_hash(const td_memo *m, td_str text, uint64_t salt)
 {
-    XXH128_hash_t h = XXH3_128bits_withSecret(text.ptr != NULL ? text.ptr : "", text.len,
-                                              m->secret, sizeof m->secret);
+    XXH128_hash_t h = XXH3_128bits_withSecret(text.ptr != NULL ? text.ptr : "", text.len, m->secret,
+                                              sizeof m->secret);
     uint64_t mixed = (salt + 1) * UINT64_C(0x9E3779B97F4A7C15);
     return (td_memo_key){ h.low64 ^ mixed, h.high64 + (mixed << 31 | mixed >> 33) };
 }

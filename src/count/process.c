@@ -27,7 +27,8 @@ bool td_scratch_init(td_worker_scratch *s, td_model *model, const td_limits *lim
                                   .memory_bytes_max = limits->memory_bytes_max };
     s->chat.jinja = jj_workspace_new();
     s->encoder = td_encoder_new(td_model_tokenizer(model));
-    if (s->chat.jinja != NULL && s->encoder != NULL)
+    s->cutter = s->encoder != NULL ? td_cutter_new(s->encoder) : NULL;
+    if (s->chat.jinja != NULL && s->cutter != NULL)
         return true;
     td_scratch_done(s);
     return false;
@@ -36,6 +37,7 @@ bool td_scratch_init(td_worker_scratch *s, td_model *model, const td_limits *lim
 void td_scratch_done(td_worker_scratch *s)
 {
     jj_workspace_free(s->chat.jinja);
+    td_cutter_free(s->cutter);
     td_encoder_free(s->encoder);
     td_arena_done(&s->chat.arena);
     td_buf_done(&s->chat.text);
@@ -83,9 +85,13 @@ static td_code render(item *it, const td_chat_call *call, td_error *err)
 static td_code count_text(item *it, td_str text, unsigned flags, td_error *err)
 {
     td_text_count_job job = {
-        .encoder = it->s->encoder, .memo = it->shared->memo, .flags = flags,
+        .encoder = it->s->encoder,
+        .cutter = it->s->cutter,
+        .memo = it->shared->memo,
+        .flags = flags,
         .verify = it->shared->options.verify,
-        .deadline_ns = it->s->chat.limits.deadline_ns, .cancel = it->shared->interrupt,
+        .deadline_ns = it->s->chat.limits.deadline_ns,
+        .cancel = it->shared->interrupt,
     };
     uint64_t tokens, reused;
     TD_TRY(td_text_count(&job, text, &tokens, &reused, err));
@@ -177,10 +183,13 @@ static td_code do_count(item *it, td_error *err)
     case TD_VIA_TEXT:
         return count_text(it, td_as_str(r->keys.text), it->shared->model->encode_flags | special,
                           err);
-    case TD_VIA_MESSAGE: return count_message(it, err);
-    case TD_VIA_MESSAGES: return count_prompt(it, err);
+    case TD_VIA_MESSAGE:
+        return count_message(it, err);
+    case TD_VIA_MESSAGES:
+        return count_prompt(it, err);
     case TD_VIA_NONE:
-    case TD_VIA_FALLBACK: break;
+    case TD_VIA_FALLBACK:
+        break;
     }
     return td_fail(err, TD_E_INPUT, "no input");
 }
@@ -357,10 +366,12 @@ static td_code do_encode(item *it, td_error *err)
         if (td_py_truthy(it->r->keys.add_special_tokens))
             flags |= TD_ENCODE_ADD_SPECIAL;
         return encode_text(it, td_as_str(it->r->keys.text), flags, err);
-    case TD_VIA_MESSAGES: return encode_prompt(it, flags, err);
+    case TD_VIA_MESSAGES:
+        return encode_prompt(it, flags, err);
     case TD_VIA_MESSAGE:
     case TD_VIA_NONE:
-    case TD_VIA_FALLBACK: break;
+    case TD_VIA_FALLBACK:
+        break;
     }
     return td_fail(err, TD_E_INPUT, "a message alone has no ids, only a count");
 }
@@ -397,10 +408,18 @@ static td_code run(item *it, td_error *err)
     TD_TRY(check_time(it, err));
     td_code code = TD_E_INTERNAL;
     switch (it->shared->options.operation) {
-    case TD_DO_COUNT: code = do_count(it, err); break;
-    case TD_DO_RENDER: code = do_render(it, err); break;
-    case TD_DO_ENCODE: code = do_encode(it, err); break;
-    case TD_DO_DECODE: code = do_decode(it, err); break;
+    case TD_DO_COUNT:
+        code = do_count(it, err);
+        break;
+    case TD_DO_RENDER:
+        code = do_render(it, err);
+        break;
+    case TD_DO_ENCODE:
+        code = do_encode(it, err);
+        break;
+    case TD_DO_DECODE:
+        code = do_decode(it, err);
+        break;
     }
     if (code == TD_E_INPUT && err->file == NULL)
         td_request_place(it->r, err);
@@ -413,9 +432,12 @@ static td_line_form form_of(td_operation operation)
 {
     switch (operation) {
     case TD_DO_RENDER:
-    case TD_DO_DECODE: return TD_LINE_TEXT;
-    case TD_DO_ENCODE: return TD_LINE_IDS;
-    case TD_DO_COUNT: break;
+    case TD_DO_DECODE:
+        return TD_LINE_TEXT;
+    case TD_DO_ENCODE:
+        return TD_LINE_IDS;
+    case TD_DO_COUNT:
+        break;
     }
     return TD_LINE_COUNT;
 }
@@ -444,6 +466,9 @@ bool td_process(const td_shared *shared, td_worker_scratch *s, td_request *r)
         td_error_move(&it.box->pub.error, &err);
     }
     it.box->pub.index = r->index;
+    td_str line;
+    if (!interrupted && shared->options.lines)
+        code = td_result_json(&it.box->pub, &line, NULL); /* fails again where it is wanted */
     td_arena_reset(&s->chat.arena);
     if (s->chat.text.cap > KEEP_TEXT_BYTES)
         td_buf_done(&s->chat.text);

@@ -7,6 +7,7 @@
 #include "chat/prompt.h"
 #include "count/memo.h"
 #include "tokdrain/counter.h"
+#include "tokenizer/segments.h"
 
 /* What the workers of a counter share; read only after it was made, the memo and the cache of
  * templates apart, which lock for themselves. */
@@ -25,6 +26,7 @@ typedef struct td_shared {
 typedef struct td_worker_scratch {
     td_chat_work chat;
     td_encoder *encoder;
+    td_cutter *cutter;
     td_buf json; /* fallback texts */
 } td_worker_scratch;
 

@@ -1,17 +1,86 @@
-/* text_count.c - a text's count as the sum of its segments' counts. */
+/* text_count.c - a text's count as the sum of its segments' counts.
+ *
+ * The cutter proves that counts add up; a segment's count depends on its text and its state alone,
+ * so both together are the memo's key. Nothing is assumed about where the text came from. */
 #include "count/text_count.h"
 
 #include "base/error.h"
 #include "base/thread.h"
 
+enum { CHECK_EVERY = 64 }; /* segments between two looks at clock and flag */
+
+static td_code check(const td_text_count_job *job, td_error *err)
+{
+    if (atomic_load_explicit(job->cancel, memory_order_relaxed))
+        return td_fail(err, TD_E_TIMEOUT, "interrupted");
+    if (job->deadline_ns != 0 && td_now_ns() > job->deadline_ns)
+        return td_fail(err, TD_E_TIMEOUT, "the time of the item is up");
+    return TD_OK;
+}
+
+static td_code count_segment(const td_text_count_job *job, const td_segment *s, uint64_t *tokens,
+                             uint64_t *reused, td_error *err)
+{
+    if ((s->state & TD_SEG_ADDED) != 0) {
+        ++*tokens;
+        return TD_OK;
+    }
+    size_t count;
+    if ((s->state & TD_SEG_SPECIAL) != 0) {
+        TD_TRY(td_segment_count(job->encoder, s, &count, err));
+        *tokens += count;
+        return TD_OK;
+    }
+    td_memo_key key = td_memo_hash(job->memo, s->text, s->state);
+    uint32_t known;
+    if (td_memo_find(job->memo, key, &known)) {
+        *tokens += known;
+        *reused += known;
+        return TD_OK;
+    }
+    TD_TRY(td_segment_count(job->encoder, s, &count, err));
+    *tokens += count;
+    if (count <= UINT32_MAX)
+        td_memo_put(job->memo, key, (uint32_t)count);
+    return TD_OK;
+}
+
+static td_code count_segments(const td_text_count_job *job, td_str text, uint64_t *ret_tokens,
+                              uint64_t *ret_reused, td_error *err)
+{
+    TD_TRY(td_cutter_start(job->cutter, text, job->flags, err));
+    uint64_t tokens = 0, reused = 0;
+    unsigned n = 0;
+    for (td_segment s; td_cutter_next(job->cutter, &s);) {
+        if (++n % CHECK_EVERY == 0)
+            TD_TRY(check(job, err));
+        TD_TRY(count_segment(job, &s, &tokens, &reused, err));
+    }
+    *ret_tokens = tokens;
+    *ret_reused = reused;
+    return TD_OK;
+}
+
 td_code td_text_count(const td_text_count_job *job, td_str text, uint64_t *ret_tokens,
                       uint64_t *ret_reused, td_error *err)
 {
+    TD_TRY(check(job, err));
     size_t count;
-    if (atomic_load_explicit(job->cancel, memory_order_relaxed))
-        return td_fail(err, TD_E_TIMEOUT, "interrupted");
-    TD_TRY(td_count(job->encoder, text, job->flags, &count, err));
-    *ret_tokens = count;
-    *ret_reused = 0;
+    if (job->memo == NULL) {
+        TD_TRY(td_count(job->encoder, text, job->flags, &count, err));
+        *ret_tokens = count;
+        *ret_reused = 0;
+        return TD_OK;
+    }
+    uint64_t tokens, reused;
+    TD_TRY(count_segments(job, text, &tokens, &reused, err));
+    if (job->verify) {
+        TD_TRY(td_count(job->encoder, text, job->flags, &count, err));
+        if (count != tokens)
+            return td_fail(err, TD_E_VERIFY, "%llu tokens with reuse, %zu without",
+                           (unsigned long long)tokens, count);
+    }
+    *ret_tokens = tokens;
+    *ret_reused = reused;
     return TD_OK;
 }

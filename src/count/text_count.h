@@ -5,13 +5,14 @@
 #include <stdatomic.h>
 
 #include "count/memo.h"
-#include "tokdrain/tokenizer.h"
+#include "tokenizer/segments.h"
 
 typedef struct td_text_count_job {
     td_encoder *encoder;
-    td_memo *memo;  /* NULL: count everything */
-    unsigned flags; /* TD_ENCODE_ */
-    bool verify;    /* count again without the memo; TD_E_VERIFY when the number differs */
+    td_cutter *cutter;         /* of that encoder */
+    td_memo *memo;             /* NULL: count everything */
+    unsigned flags;            /* TD_ENCODE_ */
+    bool verify;               /* count again without the memo; TD_E_VERIFY when it differs */
     uint64_t deadline_ns;      /* 0: none; TD_E_TIMEOUT */
     const atomic_bool *cancel; /* true: TD_E_TIMEOUT */
 } td_text_count_job;
