@@ -16,6 +16,20 @@ MODELS = Path(os.environ.get("TD_MODELS") or CACHE / "tokdrain" / "models")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+SANITIZER = BUILD.name in ("build-asan", "build-tsan")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "once: runs none of the build's code; left to the plain "
+                                       "build where another build is tested")
+
+
+def pytest_collection_modifyitems(config, items):
+    once = [item for item in items if SANITIZER and item.get_closest_marker("once")]
+    if once:
+        config.hook.pytest_deselected(items=once)
+        items[:] = [item for item in items if item not in once]
+
 
 @pytest.fixture(scope="session")
 def root():

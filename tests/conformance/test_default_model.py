@@ -9,6 +9,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from pending import request  # noqa: E402
 from make_workload import trajectories  # noqa: E402
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture(scope="module")
 def reference(root):

@@ -202,6 +202,7 @@ def test_no_pair_composes_that_should_not():
     assert_same(found, reference.normalize_each("NFC", texts), texts)
 
 
+@pytest.mark.once
 @exact_python
 @exact_tokenizers
 @pytest.mark.parametrize("part", list(gen_unicode.PARTS))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = sorted(p.name for p in (ROOT / "include" / "tokdrain").glob("*.h"))
 PRIVATE = sorted(str(p.relative_to(ROOT / "src")) for p in (ROOT / "src").rglob("*.h"))

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 VERBS = ["demo", "test", "build", "bench", "asan", "tsan", "fuzz", "selfcheck",
          "test-distributed", "models", "install", "format", "tidy"]
 

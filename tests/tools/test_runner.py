@@ -1,5 +1,9 @@
 """The test runner reads cmocka's reports right, and its last line can be trusted."""
+import pytest
+
 import run_tests
+
+pytestmark = pytest.mark.once
 
 REPORT = """[==========] json: Running 4 test(s).
 [ RUN      ] test_a

@@ -3,6 +3,8 @@ import pytest
 
 import tidy
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def check(tmp_path, monkeypatch):

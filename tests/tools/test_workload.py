@@ -9,6 +9,8 @@ import pytest
 import make_workload
 import pending
 
+pytestmark = pytest.mark.once
+
 
 SHA256_OF_FIVE = "b4155b88a8c1ad251e22c7170f8850930c43795f68fb381892ec3c18bf583ab5"
 
