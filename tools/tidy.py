@@ -11,7 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FILE_MAX = {".c": 800, ".h": 800, ".py": 900, ".sh": 300}
 FUNCTION_MAX, LINE_MAX = 70, 100
-FUNCTION_EXEMPT = {"vm_run"}  # the loop of the virtual machine: one switch, one case an opcode
+# The loop of the virtual machine: one switch, one case an opcode.
+FUNCTION_EXEMPT = {"src/jinja/vm.c:run"}
 BANNED = re.compile(
     r"\b(strcpy|strcat|sprintf|vsprintf|strtok|gets|atoi|atol|atof|setjmp|longjmp|alloca"
     r"|isalpha|isdigit|isalnum|isspace|isupper|islower|ispunct|toupper|tolower|strtod|setlocale)"
@@ -101,7 +102,8 @@ def check_c(path, lines, generated, bad):
         return
     for n, length, head in functions(lines):
         name = re.search(r"(\w+)\(", head)
-        if length > FUNCTION_MAX and (not name or name.group(1) not in FUNCTION_EXEMPT):
+        where = f"{path.relative_to(ROOT)}:{name.group(1) if name else ''}"
+        if length > FUNCTION_MAX and where not in FUNCTION_EXEMPT:
             bad.append(f"{path}:{n}: function of {length} lines, limit {FUNCTION_MAX}")
 
 

@@ -113,7 +113,9 @@ static td_code make(td_template *t, td_str source, const char *name, td_error *e
     jj_stages s = { 0 };
     t->ctx_messages = UINT32_MAX;
     t->original = td_arena_copy(&t->arena, source);
-    t->name = td_strndup(name != NULL ? name : "template", strlen(name != NULL ? name : "template"));
+    if (name == NULL)
+        name = "template";
+    t->name = td_strndup(name, strlen(name));
     td_code code = t->original.ptr != NULL && t->name != NULL ? TD_OK : td_fail_nomem(err);
     if (code == TD_OK)
         code = parse_source(&s, t->original, err);
