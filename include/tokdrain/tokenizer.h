@@ -53,6 +53,7 @@ enum {
     TD_ENCODE_ADD_SPECIAL = 1u << 0, /* run the post-processor (BOS, EOS, ...) */
     TD_ENCODE_PLAIN_TEXT = 1u << 1,  /* do not recognise special added tokens in the text */
     TD_ENCODE_OFFSETS = 1u << 2,     /* fill starts and ends */
+    TD_ENCODE_NO_ADDED = 1u << 3,    /* recognise no added tokens at all; no post-processor */
 };
 
 /* Borrowed from the encoder; valid until its next call. starts and ends are byte offsets into the

@@ -225,7 +225,7 @@ static td_code encode_piece(splitter *s, td_str piece, bool as_text, bool first,
 {
     if (piece.len == 0)
         return TD_OK;
-    unsigned flags = s->m->encode_flags | (as_text ? TD_ENCODE_PLAIN_TEXT : 0);
+    unsigned flags = s->m->encode_flags | (as_text ? TD_ENCODE_NO_ADDED : 0);
     td_ids ids;
     size_t skip = 0;
     if (!first) {

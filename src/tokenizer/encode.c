@@ -10,7 +10,9 @@ static td_code find_pieces(td_encoder *enc, const tk_text *text, unsigned flags,
                            td_error *err)
 {
     const td_tokenizer *tok = enc->tok;
-    const tk_trie *trie = (flags & TK_ENCODE_NO_RAW) != 0 ? NULL : tok->added.raw;
+    bool none = (flags & TD_ENCODE_NO_ADDED) != 0;
+    const tk_trie *trie = none || (flags & TK_ENCODE_NO_RAW) != 0 ? NULL : tok->added.raw;
+    const tk_trie *normalized = none ? NULL : tok->added.normalized;
     bool plain = (flags & TD_ENCODE_PLAIN_TEXT) != 0;
     tk_ctx *ctx = &enc->ctx;
     tk_pieces raw = { 0 };
@@ -23,7 +25,7 @@ static td_code find_pieces(td_encoder *enc, const tk_text *text, unsigned flags,
         }
         if (tok->norm != NULL)
             TD_TRY(tok->norm->apply(tok->norm, ctx, &p->text, err));
-        TD_TRY(tk_added_split(&tok->added, tok->added.normalized, ctx, &p->text, plain, out, err));
+        TD_TRY(tk_added_split(&tok->added, normalized, ctx, &p->text, plain, out, err));
     }
     return TD_OK;
 }
@@ -114,7 +116,7 @@ static td_code align_input(tk_ctx *ctx, tk_text *text, td_error *err)
 static td_code post_process(td_encoder *enc, unsigned flags, tk_encoding *e, td_error *err)
 {
     const tk_post *post = enc->tok->post;
-    if (post == NULL || (flags & TK_ENCODE_NO_POST) != 0)
+    if (post == NULL || (flags & (TK_ENCODE_NO_POST | TD_ENCODE_NO_ADDED)) != 0)
         return TD_OK;
     return post->apply(post, &enc->ctx, e, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
 }
@@ -172,7 +174,7 @@ static td_code fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink
 static bool is_fast(const td_encoder *enc, unsigned flags)
 {
     return enc->tok->fast != NULL && !enc->general && !enc->tok->always_track &&
-           (flags & TD_ENCODE_OFFSETS) == 0;
+           (flags & (TD_ENCODE_OFFSETS | TD_ENCODE_NO_ADDED)) == 0;
 }
 
 /* Checks the text and makes the context ready for it. */

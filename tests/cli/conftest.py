@@ -34,7 +34,7 @@ class Results:
         return len(self.all())
 
     def all(self):
-        return [json.loads(line) for line in self.out.splitlines()]
+        return [json.loads(line) for line in self.out.split("\n")[:-1]]
 
 
 def lines(*requests):

@@ -51,7 +51,7 @@ def call(program, command, options, lines):
     done = subprocess.run([program, command, *options], capture_output=True, check=False,
                           input="".join(json.dumps(x) + "\n" for x in lines).encode())
     assert done.returncode in (0, 1), done.stderr.decode()
-    return [json.loads(x) for x in done.stdout.decode("utf-8", "surrogatepass").splitlines()]
+    return [json.loads(x) for x in done.stdout.split(b"\n")[:-1]]
 
 
 def render(tokenizer, arguments):
