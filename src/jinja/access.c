@@ -170,6 +170,8 @@ td_code jj_attr_get(jj_vm *vm, td_value v, const jj_attr *attr, td_value *ret)
         return found ? TD_OK : jj_no_attr(vm, v, attr, ret);
     }
     const jj_builtin *b = jj_is_markup(v) ? attr->markup_method : attr->methods[v.tag];
+    if (b == NULL && v.tag == TD_V_TUPLE && v.flags != 0) /* groupby's have names */
+        b = jj_find_method(v, td_as_str(attr->key));
     if (b != NULL)
         return use_method(vm, b, v, td_as_str(attr->key), ret);
     const td_value *item = v.tag == TD_V_DICT ? td_dict_find_key(v.as.dict, attr->key) : NULL;

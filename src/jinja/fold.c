@@ -80,6 +80,7 @@ static jj_fold fold_named(jj_compiler *c, jj_node *n, td_value *ret)
         return r == JJ_FOLD_YES ? JJ_FOLD_NO : r;
     args.pos = pos;
     args.kw = kw;
+    c->fold_vm->autoescape = c->autoescape;
     return done(c, jj_call_builtin(c->fold_vm, b, self, &args, ret));
 }
 

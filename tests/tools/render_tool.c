@@ -2,7 +2,8 @@
  *
  * Each line of standard input is {"template": text, "vars": {...}} or {"vars": {...}} for the
  * template of the line before; "spans": true asks for generation spans, "steps", "memory" and
- * "output" set limits, "dump": "tokens" | "ast" | "code" shows a stage instead. Each line of
+ * "output" set limits, "now": [seconds, microseconds, offset] or null is what strftime_now sees (a
+ * fixed moment, or the clock), "dump": "tokens" | "ast" | "code" shows a stage instead. Each line of
  * output is {"ok": text, "spans": [[start, end, start code point, end code point], ...]} or
  * {"error": message, "kind", "line", "column", "message_index", "excerpt"}. */
 #include <stdio.h>
@@ -72,6 +73,18 @@ static void dump(td_buf *out, td_str source, td_str stage)
     td_text_free(text);
 }
 
+static jj_now moment(const td_value *given)
+{
+    jj_now now = { .fixed = given == NULL || given->tag == TD_V_LIST,
+                   .unix_seconds = 1767225600 };
+    if (given != NULL && given->tag == TD_V_LIST && given->len == 3) {
+        now.unix_seconds = given->as.items[0].as.integer;
+        now.microseconds = (uint32_t)given->as.items[1].as.integer;
+        now.utc_offset_seconds = (int32_t)given->as.items[2].as.integer;
+    }
+    return now;
+}
+
 static void answer(td_arena *a, td_str line, td_template **t, jj_workspace *ws, td_buf *out)
 {
     td_error err = TD_ERROR_INIT;
@@ -104,7 +117,7 @@ static void answer(td_arena *a, td_str line, td_template **t, jj_workspace *ws, 
     jj_limits limits = { .steps_max = number(&request, "steps"),
                          .memory_bytes_max = number(&request, "memory"),
                          .output_bytes_max = number(&request, "output") };
-    jj_now now = { .fixed = true, .unix_seconds = 1767225600 };
+    jj_now now = moment(field(&request, "now"));
     td_code code = jj_render(*t, vars->as.dict, &limits, &now, ws, &text,
                              spans_wanted != NULL ? &spans : NULL, &err);
     if (code == TD_OK)

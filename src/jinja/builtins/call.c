@@ -221,7 +221,14 @@ static td_code function_call(jj_vm *vm, td_object *self, const jj_args *args, td
 static td_code function_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
-    return td_buf_printf(out, "<function %s>", ((const function *)self)->builtin->name);
+    return td_buf_printf(out, "<function %s at 0x7f0000000000>",
+                         ((const function *)self)->builtin->name);
+}
+
+static td_code class_repr(jj_vm *vm, td_object *self, td_buf *out)
+{
+    (void)vm;
+    return td_buf_printf(out, "<class '%s'>", ((const function *)self)->builtin->name);
 }
 
 static const td_object_type function_type = {
@@ -234,7 +241,7 @@ static const td_object_type function_type = {
 static const td_object_type class_type = {
     .name = "type",
     .call = function_call,
-    .repr = function_repr,
+    .repr = class_repr,
     .is_class = true,
 };
 
@@ -295,8 +302,8 @@ static td_code bound_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
     const bound_method *m = (const bound_method *)self;
-    return td_buf_printf(out, "<built-in method %s of %s object>", m->builtin->name,
-                         jj_type_name(m->receiver));
+    return td_buf_printf(out, "<built-in method %s of %s object at 0x7f0000000000>",
+                         m->builtin->name, jj_type_name(m->receiver));
 }
 
 static const td_object_type bound_method_type = {

@@ -137,10 +137,7 @@ td_code jj_f_sort(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
     TD_TRY(jj_arg_bool(vm, args, 1, false, &sensitive));
     TD_TRY(multi_init(vm, jj_arg(args, 2, td_none()), !sensitive, &getter));
     TD_TRY(jj_to_list(vm, self, &self));
-    if (jj_given(args, 0) && !jj_is_int(args->pos[0]))
-        return jj_raise(vm, JJ_TYPE_ERROR, "'%s' object cannot be interpreted as an integer",
-                        jj_type_name(args->pos[0]));
-    TD_TRY(jj_arg_bool(vm, args, 0, false, &turn));
+    TD_TRY(jj_arg_flag(vm, args, 0, false, &turn));
     jj_keyed *keyed = td_arena_array(jj_arena(vm), jj_keyed, self.len);
     if (keyed == NULL)
         return jj_nomem(vm);

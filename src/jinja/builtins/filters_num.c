@@ -196,7 +196,7 @@ static td_code round_common(jj_vm *vm, td_value self, td_value precision, td_val
         return jj_int_of_double(vm, ret->as.real, ret);
     }
     if (self.tag == TD_V_FLOAT) {
-        TD_TRY(jj_arg_int(vm, precision, &digits));
+        TD_TRY(jj_index(vm, precision, &digits));
         return round_float(vm, self.as.real, digits, ret);
     }
     TD_TRY(jj_index(vm, precision, &digits));

@@ -105,12 +105,27 @@ static td_code reversed_text(jj_vm *vm, td_value self, td_value *ret)
     return jj_take(vm, b, jj_is_markup(self), ret);
 }
 
+/* The type of reversed(v). */
+static const char *reversed_name(td_value v)
+{
+    if (v.tag == TD_V_LIST)
+        return "list_reverseiterator";
+    if (v.tag == TD_V_DICT || jj_is_object(v, &jj_dict_keys_type))
+        return "dict_reversekeyiterator";
+    if (jj_is_object(v, &jj_dict_values_type))
+        return "dict_reversevalueiterator";
+    if (jj_is_object(v, &jj_dict_items_type))
+        return "dict_reverseitemiterator";
+    return jj_is_object(v, &jj_range_type) ? "range_iterator" : "reversed";
+}
+
 td_code jj_f_reverse(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
     (void)args;
     if (self.tag == TD_V_STR)
         return reversed_text(vm, self, ret);
     bool lazy = is_reversible(self);
+    const char *name = reversed_name(self);
     if (!lazy && !jj_is_iterable(self))
         return jj_raise(vm, JJ_FILTER_ARGUMENT, "argument must be iterable");
     TD_TRY(jj_to_list(vm, self, &self));
@@ -121,7 +136,7 @@ td_code jj_f_reverse(jj_vm *vm, td_value self, const jj_args *args, td_value *re
         items[i] = self.as.items[self.len - 1 - i];
     td_value list = td_list_of(items, self.len);
     if (lazy)
-        return jj_new_list_iterator(vm, list, "reversed", ret);
+        return jj_new_list_iterator(vm, list, name, ret);
     *ret = list;
     return TD_OK;
 }

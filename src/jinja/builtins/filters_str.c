@@ -243,7 +243,8 @@ td_code jj_f_attr(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
     if (name.tag != TD_V_STR)
         return jj_raise(vm, JJ_TYPE_ERROR, "attribute name must be string, not '%s'",
                         jj_type_name(name));
-    if (self.tag == TD_V_UNDEFINED)
+    /* an undefined value has dunder attributes, all of them unsafe, and raises for others */
+    if (self.tag == TD_V_UNDEFINED && !td_str_starts(td_as_str(name), TD_STR("__")))
         return jj_raise_undefined(vm, self);
     TD_TRY(jj_attr_only(vm, self, td_as_str(name), ret, &found));
     return found ? TD_OK : jj_undefined_attr(vm, self, name, ret);

@@ -326,9 +326,11 @@ static td_code convert(printf_state *s)
     conversion c;
     td_value v;
     TD_TRY(jj_charge(s->vm, 1));
-    TD_TRY(parse(s, &c));
-    if (c.type == '%')
+    if (s->p < s->end && *s->p == '%') {
+        s->p++;
         return put(s, TD_STR("%"));
+    }
+    TD_TRY(parse(s, &c));
     TD_TRY(next_arg(s, &v));
     switch (c.type) {
     case 's':

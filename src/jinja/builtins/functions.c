@@ -98,7 +98,7 @@ static td_code cycler_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
     (void)self;
-    return td_buf_put(out, TD_STR("<jinja2.utils.Cycler object>"));
+    return td_buf_put(out, TD_STR("<jinja2.utils.Cycler object at 0x7f0000000000>"));
 }
 
 static const td_object_type cycler_type = {
@@ -185,7 +185,7 @@ static td_code joiner_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
     (void)self;
-    return td_buf_put(out, TD_STR("<jinja2.utils.Joiner object>"));
+    return td_buf_put(out, TD_STR("<jinja2.utils.Joiner object at 0x7f0000000000>"));
 }
 
 static const td_object_type joiner_type = {

@@ -24,7 +24,8 @@ static td_code generator_next(jj_vm *vm, td_object *self, td_value *ret, bool *r
 static td_code generator_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
-    return td_buf_printf(out, "<generator object %s>", ((jj_generator *)self)->name);
+    return td_buf_printf(out, "<generator object %s at 0x7f0000000000>",
+                         ((jj_generator *)self)->name);
 }
 
 const td_object_type jj_generator_type = {
@@ -55,7 +56,8 @@ static td_code list_step(jj_vm *vm, jj_generator *g, td_value *ret, bool *ret_mo
 static td_code list_iterator_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
-    return td_buf_printf(out, "<%s object>", ((jj_generator *)self)->name);
+    return td_buf_printf(out, "<%s object at 0x7f0000000000>",
+                         ((jj_generator *)self)->name);
 }
 
 static const td_object_type list_iterator_type = {

@@ -161,7 +161,6 @@ td_code jj_m_int_to_bytes(jj_vm *vm, td_value self, const jj_args *args, td_valu
 
 td_code jj_m_int_from_bytes(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
-    (void)self;
     bool big, with_sign;
     td_value v = args->pos[0], list, sum = td_int(0), unit = td_int(1);
     TD_TRY(byte_order(vm, args, &big, &with_sign));
@@ -184,6 +183,8 @@ td_code jj_m_int_from_bytes(jj_vm *vm, td_value self, const jj_args *args, td_va
     }
     if (with_sign && last.as.integer >= 128 && !td_bigint_sub(a, sum, unit, &sum))
         return jj_nomem(vm);
+    if (self.tag == TD_V_BOOL) /* the class is bool then */
+        sum = td_bool(sum.tag == TD_V_BIGINT || sum.as.integer != 0);
     *ret = sum;
     return TD_OK;
 }

@@ -382,10 +382,7 @@ static bool is_line_end(uint32_t c)
 td_code jj_m_str_splitlines(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
     bool keep = false;
-    TD_TRY(jj_arg_bool(vm, args, 0, false, &keep));
-    if (jj_given(args, 0) && !jj_is_int(args->pos[0]))
-        return jj_raise(vm, JJ_TYPE_ERROR, "'%s' object cannot be interpreted as an integer",
-                        jj_type_name(args->pos[0]));
+    TD_TRY(jj_arg_flag(vm, args, 0, false, &keep));
     jj_items out = { 0 };
     const char *p = self.as.str, *end = p + self.len, *line = p;
     while (p < end) {

@@ -40,8 +40,8 @@ static td_code pad(jj_vm *vm, td_value self, uint32_t fill, int64_t left, int64_
 
 td_code jj_m_str_center(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
-    int64_t extra;
-    uint32_t fill;
+    int64_t extra = 0;
+    uint32_t fill = 0;
     TD_TRY(pad_args(vm, self, args, &extra, &fill));
     int64_t width = extra + jj_text_count(self);
     int64_t left = extra / 2 + (extra & width & 1);
@@ -50,16 +50,16 @@ td_code jj_m_str_center(jj_vm *vm, td_value self, const jj_args *args, td_value 
 
 td_code jj_m_str_ljust(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
-    int64_t extra;
-    uint32_t fill;
+    int64_t extra = 0;
+    uint32_t fill = 0;
     TD_TRY(pad_args(vm, self, args, &extra, &fill));
     return pad(vm, self, fill, 0, extra, ret);
 }
 
 td_code jj_m_str_rjust(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
-    int64_t extra;
-    uint32_t fill;
+    int64_t extra = 0;
+    uint32_t fill = 0;
     TD_TRY(pad_args(vm, self, args, &extra, &fill));
     return pad(vm, self, fill, extra, 0, ret);
 }

@@ -85,7 +85,12 @@ static td_code put_repr(td_buf *b, double d, const jj_float_style *style)
     size_t n = td_float_repr(d, text);
     if (!style->add_dot_0 && n > 2 && memcmp(text + n - 2, ".0", 2) == 0)
         n -= style->alternate ? 1 : 2;
-    return td_buf_append(b, text, n);
+    char *e = style->alternate ? memchr(text, 'e', n) : NULL;
+    if (e == NULL || memchr(text, '.', n) != NULL)
+        return td_buf_append(b, text, n);
+    TD_TRY(td_buf_append(b, text, (size_t)(e - text)));
+    TD_TRY(td_buf_byte(b, '.'));
+    return td_buf_append(b, e, n - (size_t)(e - text));
 }
 
 td_code jj_put_float(td_buf *b, double d, const jj_float_style *style)

@@ -214,8 +214,7 @@ static bool is_email(td_str s)
 typedef struct linker {
     jj_vm *vm;
     td_buf *out;
-    bool has_limit;
-    int64_t limit;
+    td_value limit; /* none: no limit */
     td_value rel, target; /* whole attributes, or empty */
     td_value schemes;     /* a list */
 } linker;
@@ -229,12 +228,13 @@ static td_code put(linker *l, td_str s)
 static td_code put_trimmed(linker *l, td_str url)
 {
     td_value v = td_string(url);
-    int64_t n = jj_text_count(v), stop = l->limit;
-    if (!l->has_limit || n <= l->limit)
+    bool longer = false;
+    if (!td_is_none(l->limit))
+        TD_TRY(jj_less(l->vm, l->limit, td_int(jj_text_count(v)), &longer));
+    if (!longer)
         return put(l, url);
-    if (stop < 0)
-        stop = stop + n < 0 ? 0 : stop + n;
-    TD_TRY(put(l, td_as_str(jj_text_slice(v, 0, stop))));
+    TD_TRY(jj_slice(l->vm, v, td_none(), l->limit, td_none(), &v));
+    TD_TRY(put(l, td_as_str(v)));
     return put(l, TD_STR("..."));
 }
 
@@ -438,15 +438,12 @@ static td_code link_words(linker *l, td_str text)
 
 td_code jj_f_urlize(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
-    linker l = { .vm = vm };
-    td_value limit = jj_arg(args, 0, td_none()), rel, text;
+    linker l = { .vm = vm, .limit = jj_arg(args, 0, td_none()) };
+    td_value rel, text;
     bool nofollow;
     TD_TRY(jj_arg_bool(vm, args, 1, false, &nofollow));
     TD_TRY(rel_words(vm, jj_arg(args, 3, td_none()), nofollow, &rel));
     TD_TRY(get_schemes(vm, jj_arg(args, 4, td_none()), &l.schemes));
-    l.has_limit = !td_is_none(limit);
-    if (l.has_limit)
-        TD_TRY(jj_index(vm, limit, &l.limit));
     TD_TRY(jj_escape(vm, self, &text));
     TD_TRY(attribute(vm, "rel", rel, &l.rel));
     TD_TRY(attribute(vm, "target", jj_arg(args, 2, td_none()), &l.target));

@@ -128,6 +128,19 @@ td_code jj_number_to_double(jj_vm *vm, td_value v, double *ret)
     return TD_OK;
 }
 
+td_code jj_arg_flag(jj_vm *vm, const jj_args *args, uint32_t i, bool missing, bool *ret)
+{
+    int64_t n;
+    *ret = missing;
+    if (!jj_given(args, i))
+        return TD_OK;
+    TD_TRY(jj_index(vm, args->pos[i], &n));
+    if (n > INT_MAX || n < INT_MIN)
+        return jj_raise(vm, JJ_OVERFLOW_ERROR, "Python int too large to convert to C int");
+    *ret = n != 0;
+    return TD_OK;
+}
+
 /* ---- attributes by path ---- */
 
 static bool all_digits(td_str s)

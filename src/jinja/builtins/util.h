@@ -73,6 +73,8 @@ static inline td_value jj_arg(const jj_args *args, uint32_t i, td_value missing)
 td_code jj_arg_text(jj_vm *vm, const jj_args *args, uint32_t i, const char *what, td_value *ret);
 /* An int that must fit (OverflowError as Py_ssize_t). */
 td_code jj_arg_int(jj_vm *vm, td_value v, int64_t *ret);
+/* bool(an int argument) as C functions take it: an int that fits a C int; missing if not given. */
+td_code jj_arg_flag(jj_vm *vm, const jj_args *args, uint32_t i, bool missing, bool *ret);
 /* start and stop arguments first and first + 1 of s.find and others, brought into 0..count (start
  * may exceed count, then nothing is found). */
 td_code jj_arg_bounds(jj_vm *vm, const jj_args *args, uint32_t first, int64_t count,
