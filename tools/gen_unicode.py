@@ -11,6 +11,7 @@ docs/unicode.md tells how each question is put.
 import argparse
 import os
 import platform
+import re
 import sys
 import unicodedata
 
@@ -260,7 +261,9 @@ def gen_norm():
     def place(text):
         if text not in pool_at:
             pool_at[text] = len(pool)
-            pool.extend([len(text)] + list(map(ord, text)))
+            units = text.encode("utf-16-le")
+            units = [units[i] | units[i + 1] << 8 for i in range(0, len(units), 2)]
+            pool.extend([len(units)] + units)
         return pool_at[text]
 
     kinds, kind_of = [(0, 0)], {(0, 0): 0}
@@ -287,13 +290,13 @@ def gen_norm():
     t.header.append("/* Low byte: combining class. 256 << form: not certainly in that form. */\n")
     t.two_stage("norm_flags", flags)
     t.header.append("/* Which row of norm_kinds: where in norm_pool its canonical and compatible\n"
-                    " * decompositions are (0: none), as length and characters. */\n")
+                    " * decompositions are (0: none), as length and units of UTF-16. */\n")
     t.two_stage("norm_kind", decomposition)
     t.header.append("extern const uint16_t norm_kinds[%d][2];\n" % len(kinds))
     t.body.append("const uint16_t norm_kinds[%d][2] = {\n%s\n};\n" % (len(kinds), "\n".join(
         "".join("{%d,%d}," % k for k in kinds[i:i + 8]) for i in range(0, len(kinds), 8))))
     assert len(pool) < 65536
-    t.array("uint32_t", "norm_pool", pool)
+    t.array("uint16_t", "norm_pool", pool)
     t.header.append("typedef struct norm_pair {\n    uint32_t first, second, composite;\n"
                     "} norm_pair;\n\nenum { NORM_PAIR_COUNT = %d };\n/* Sorted. */\n"
                     "extern const norm_pair norm_pairs[NORM_PAIR_COUNT];\n" % len(pairs))
@@ -302,7 +305,133 @@ def gen_norm():
     return [t]
 
 
-PARTS = {"py": gen_py, "regex": gen_regex, "norm": gen_norm}
+# ---- its other components ----
+
+TK_FLAGS = ["space", "numeric", "punctuation", "cleaned", "cleaned_to_space", "chinese",
+            "combining_mark", "nonspacing_mark", "word", "nmt_removed", "nmt_to_space"]
+
+
+def tk_sets():
+    """The set behind each of TK_FLAGS."""
+    import reference as ref
+    from tokenizers import normalizers, pre_tokenizers
+    clean = ref.normalized_scalars(ref.bert(clean_text=True))
+    spread = ref.normalized_scalars(ref.bert(handle_chinese_chars=True))
+    combining = ref.normalized_scalars(normalizers.StripAccents())
+    nonspacing = ref.normalized_scalars(ref.bert(strip_accents=True))
+    nmt = ref.normalized_scalars(normalizers.Nmt())
+
+    def to(result, wanted):
+        return {c for c, text in result.items() if text == wanted and text != chr(c)}
+
+    return [set(ref.removed_by(pre_tokenizers.WhitespaceSplit())), set(ref.numeric()),
+            set(ref.removed_by(pre_tokenizers.Punctuation("removed"))),
+            to(clean, ""), to(clean, " ") | {32},
+            {c for c, text in spread.items() if text == " %c " % c},
+            to(combining, ""), to(nonspacing, ""), set(ref.word()),
+            to(nmt, ""), to(nmt, " ") | {32}]
+
+
+def script_names(scripts):
+    """The regex engine's name for each set: of the scripts that hold its first member, the one
+    that is most like it."""
+    import reference as ref
+    blocks = re.compile("in(?!herited|scr)")
+    classes = {n: ref.regex_class("\\p{%s}" % n) for n in ref.property_names()
+               if not blocks.match(n)}
+    sizes = {n: sum(b - a + 1 for a, b in r) for n, r in classes.items()}
+    names = []
+    for members in scripts[1:]:
+        def likeness(name):
+            both = sum(1 for c in members if any(a <= c <= b for a, b in classes[name]))
+            return both / (sizes[name] + len(members) - both)
+        first = min(members)
+        having = [n for n in classes if sizes[n] < 110000
+                  and any(a <= first <= b for a, b in classes[n])]
+        best = max(map(likeness, having))
+        best = [n for n in having if likeness(n) == best]
+        # Not the four-letter code, where there is another name.
+        names.append(sorted(best, key=lambda n: (len(n) == 4, n))[0].capitalize())
+    return ["Any"] + names
+
+
+def gen_tk():
+    import reference as ref
+    from tokenizers import normalizers
+    flags, script = [0] * 0x110000, [0] * 0x110000
+    for i, members in enumerate(tk_sets()):
+        for c in members:
+            flags[c] |= 1 << i
+    scripts = ref.scripts()
+    names = script_names(scripts)
+    for i, members in enumerate(scripts):
+        for c in members:
+            script[c] = i
+    lower = ref.normalized_scalars(normalizers.Lowercase())
+    pool = []
+    records, ids, values = [], {}, []
+    for c in range(0x110000):
+        text = lower.get(c, chr(c))
+        if len(text) == 1:
+            record = (flags[c], script[c], 0, ord(text) - c)
+        else:
+            record = (flags[c], script[c], len(text), len(pool))
+            pool.extend(map(ord, text))
+        if record not in ids:
+            ids[record] = len(records)
+            records.append(record)
+        values.append(ids[record])
+    t = Table("tk", "tokenizers " + TOKENIZERS)
+    t.header.append("enum {\n%s};\n\n" % "".join(
+        "    TK_%s = 1 << %d,\n" % (f.upper(), i) for i, f in enumerate(TK_FLAGS)))
+    t.header.append("/* lower: what to add or, if lower_count is not 0, where in tk_pool that\n"
+                    " * many characters are. */\n"
+                    "typedef struct tk_record {\n    uint16_t flags;\n    uint8_t script;\n"
+                    "    uint8_t lower_count;\n    int32_t lower;\n} tk_record;\n\n")
+    t.header.append("extern const tk_record tk_records[%d];\n" % len(records))
+    t.body.append("const tk_record tk_records[%d] = {\n%s\n};\n" % (
+        len(records), ",\n".join("{%d,%d,%d,%d}" % r for r in records)))
+    t.array("uint32_t", "tk_pool", pool)
+    t.header.append("enum { TK_SCRIPT_COUNT = %d };\n"
+                    "extern const char *const tk_script_names[TK_SCRIPT_COUNT];\n" % len(names))
+    t.body.append("const char *const tk_script_names[TK_SCRIPT_COUNT] = {\n%s\n};\n" % ",\n".join(
+        '"%s"' % n for n in names))
+    t.two_stage("tk_id", values)
+    return [t]
+
+
+# ---- case-insensitive matching ----
+
+def newer_than_python(variants):
+    """Of the scalars that differ in case only: those whose relation CPython's Unicode lacks. The
+    regex engine that distributions ship is of that age."""
+    out = {}
+    for c, others in variants.items():
+        unknown = [d for d in others if chr(c).casefold() != chr(d).casefold()]
+        if unknown:
+            assert len(others) == 1, hex(c)
+            out[c] = unknown[0]
+    return out
+
+
+def gen_fold():
+    import reference
+    variants = reference.case_variants()
+    assert max(map(len, variants.values())) <= 3
+    pairs = [(c, d) for c in sorted(variants) for d in sorted(variants[c])]
+    newer = sorted(newer_than_python(variants).items())
+    t = Table("fold", "tokenizers %s and CPython %s" % (TOKENIZERS, PYTHON))
+    t.header.append("enum { FOLD_COUNT = %d, FOLD_NEW_COUNT = %d };\n" % (len(pairs), len(newer)))
+    t.header.append("/* Sorted pairs of characters that differ in case only, each both ways. */\n"
+                    "extern const uint32_t fold_pairs[FOLD_COUNT][2];\n"
+                    "extern const uint32_t fold_new[FOLD_NEW_COUNT][2];\n")
+    for name, rows in (("fold_pairs[FOLD_COUNT]", pairs), ("fold_new[FOLD_NEW_COUNT]", newer)):
+        t.body.append("const uint32_t %s[2] = {\n%s\n};\n" % (name, "\n".join(
+            "".join("{%d,%d}," % r for r in rows[i:i + 6]) for i in range(0, len(rows), 6))))
+    return [t]
+
+
+PARTS = {"py": gen_py, "regex": gen_regex, "norm": gen_norm, "tk": gen_tk, "fold": gen_fold}
 
 
 def check_versions():

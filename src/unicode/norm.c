@@ -193,12 +193,16 @@ static td_code push_decomposed(window *w, uint32_t c)
             code = push(w, TAIL + tail);
         return code;
     }
-    const uint32_t *at = &norm_pool[norm_kinds[norm_kind(c)][w->compat]];
+    const uint16_t *at = &norm_pool[norm_kinds[norm_kind(c)][w->compat]];
     if (at == norm_pool)
         return push(w, c);
     td_code code = TD_OK;
-    for (uint32_t i = 1; i <= at[0] && code == TD_OK; i++)
-        code = push(w, at[i]);
+    for (const uint16_t *end = at + 1 + *at, *p = at + 1; p < end && code == TD_OK; p++) {
+        uint32_t part = *p;
+        if ((part & 0xFC00) == 0xD800) /* a pair of surrogates */
+            part = 0x10000 + ((part & 0x3FF) << 10 | (*++p & 0x3FFu));
+        code = push(w, part);
+    }
     return code;
 }
 

@@ -202,6 +202,121 @@ def test_no_pair_composes_that_should_not():
     assert_same(found, reference.normalize_each("NFC", texts), texts)
 
 
+@pytest.fixture(scope="module")
+def tk_lines():
+    lines = [line.split() for line in tool("tk").decode().splitlines()]
+    assert len(lines) == 0x110000
+    return lines
+
+
+@exact_tokenizers
+def test_what_components_ask_of_every_scalar(tk_lines):
+    for i, wanted in enumerate(gen_unicode.tk_sets()):
+        found = {c for c in range(0x110000) if tk_lines[c][0][i] == "1"}
+        assert found == wanted, gen_unicode.TK_FLAGS[i]
+
+
+@exact_tokenizers
+def test_lower_case_of_every_scalar(tk_lines):
+    for normalizer in (normalizers.Lowercase(), reference.bert(lowercase=True)):
+        for c, text in reference.normalized_scalars(normalizer).items():
+            assert tk_lines[c][1] == "+".join("%X" % ord(x) for x in text), hex(c)
+
+
+@exact_tokenizers
+def test_scripts_of_every_scalar(tk_lines):
+    names = set()
+    for i, members in enumerate(reference.scripts()):
+        name, = {tk_lines[c][2] for c in members}
+        assert (name == "Any") == (i == 0)
+        assert name not in names
+        names.add(name)
+    assert tk_lines[0x3042][2] == tk_lines[0x30A2][2] == tk_lines[0x30FC][2] == "Han"
+
+
+@exact_tokenizers
+def test_added_tokens_and_strip_ask_the_same_questions(tk_lines):
+    """Words and white space are asked for in places with no component of their own, too."""
+    r = random.Random(6)
+    kinds = [(line[0][0], line[0][8]) for line in tk_lines]
+    edges = {c + i for c in range(0x10FFFF) if kinds[c] != kinds[c + 1] for i in (0, 1)}
+    edges |= {r.randrange(0x110000) for _ in range(2000)}
+    scalars = [c for c in sorted(edges) if chr(c) not in "tokx" and not 0xD800 <= c < 0xE000]
+    model = tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")
+
+    def spans_of_token(texts, **options):
+        tokenizer = tokenizers.Tokenizer(model)
+        tokenizer.add_tokens([tokenizers.AddedToken("tok", normalized=False, **options)])
+        found = []
+        for start in range(0, len(texts), 4096):
+            for coded in tokenizer.encode_batch(texts[start:start + 4096]):
+                found.append(next((o for i, o in zip(coded.ids, coded.offsets) if i == 1), None))
+        return found
+
+    for form in ("%ctok", "tok%c"):
+        spans = spans_of_token([form % c for c in scalars], single_word=True)
+        for c, span in zip(scalars, spans, strict=True):
+            assert (span is None) == (tk_lines[c][0][8] == "1"), hex(c)
+    for form, options in (("x%ctok", {"lstrip": True}), ("tok%cx", {"rstrip": True})):
+        spans = spans_of_token([form % c for c in scalars], **options)
+        for c, (first, end) in zip(scalars, spans, strict=True):
+            assert (end - first == 4) == (tk_lines[c][0][0] == "1"), hex(c)
+    strip = normalizers.Strip()
+    for c in scalars:
+        text = "x%c" % c
+        assert (strip.normalize_str(text) == "x") == (tk_lines[c][0][0] == "1"), hex(c)
+
+
+@pytest.fixture(scope="module")
+def variants():
+    return reference.case_variants()
+
+
+@exact_tokenizers
+def test_case_variants_of_every_scalar(tk_lines, variants):
+    newer = gen_unicode.newer_than_python(variants)
+    for c in range(0x110000):
+        found = tk_lines[c][4].split("+") if len(tk_lines[c]) > 4 else []
+        assert {int(x, 16) for x in found} == variants.get(c, set()), hex(c)
+        assert int(tk_lines[c][3], 16) == newer.get(c, 0), hex(c)
+
+
+@exact_tokenizers
+def test_the_linked_engine_differs_from_the_reference_by_the_new_variants(variants):
+    """What td_re_new_case_variant promises about (?i), for single characters and for those that
+    match several. A newer engine may know the new ones itself."""
+    newer = gen_unicode.newer_than_python(variants)
+    several = [chr(c) for c in reference.SCALARS if len(chr(c).casefold()) > 1]
+    cases = []
+    for c in sorted(variants):
+        cases += [("(?i:%c)" % c, chr(d)) for d in sorted(variants[c] | {c, c + 1, c - 1} - {0x7C})]
+    for s in several:
+        fold = s.casefold()
+        forms = {s, fold, fold.upper(), fold.title(), fold[:1], fold[:2], fold[1:]}
+        forms |= {t for t in several if t.casefold() == fold}
+        forms = sorted(t for t in forms if len(t) <= 3)
+        cases += [(p % a, t) for a in forms for b in forms
+                  for p in (["(?i:%s)", "(?i:[%s])", "(?i:[^%s])"] if len(a) == 1 else
+                            ["(?i:%s)", "(?i:x?%s)", "(?i:%sy?)", "(?i:(?:%s)+)"])
+                  for t in (b, "x" + b, b + "x", b + b)]
+    cases = [(p, t) for p, t in cases if "\n" not in t and not any(0xD800 <= ord(x) < 0xE000
+                                                                   for x in t)]
+    lines = tool("onig", "".join("%s\t%s\n" % case for case in cases).encode()).decode().splitlines()
+    for (pattern, text), line in zip(cases, lines, strict=True):
+        left = normalizers.Replace(tokenizers.Regex(pattern), "\0").normalize_str(text)
+        if line == "none" and "\0" in left:
+            c = ord(pattern[4])
+            assert len(pattern) == 6 and newer.get(c) == ord(text), (pattern, text)
+        elif line == "none":
+            assert left == text
+        else:
+            first, end = map(int, line.split())
+            data = text.encode()
+            assert left.startswith(data[:first].decode() + "\0"), (pattern, text)
+            rest = left[len(data[:first].decode()) + 1:].replace("\0", "")
+            assert data[end:].decode().endswith(rest), (pattern, text)
+
+
 @pytest.mark.once
 @exact_python
 @exact_tokenizers

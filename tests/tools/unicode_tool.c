@@ -2,6 +2,9 @@
  *
  *   unicode_tool py         a line for each code point: predicates and mappings of td_py_*
  *   unicode_tool bits       a byte for each code point: td_re_bits
+ *   unicode_tool tk         a line for each code point: td_tk_* and the case variants
+ *   unicode_tool onig       for each line of stdin, PATTERN tab TEXT: where the linked regex engine
+ *                           finds the first match, as byte offsets, or "none"
  *   unicode_tool class      for each line of stdin (a class name): its ranges, or "none"
  *   unicode_tool METHOD     for each length-prefixed text of stdin the mapped text, in the same way
  *                           (upper lower title capitalize swapcase casefold strip lstrip rstrip
@@ -10,9 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <oniguruma.h>
+
 #include "base/str.h"
 #include "base/utf8.h"
 #include "unicode/unicode.h"
+#include "unicode/unicode_ref.h"
 
 static void print_map(int (*map)(uint32_t c, uint32_t out[3]), uint32_t c)
 {
@@ -39,6 +45,47 @@ static int print_py(void)
         print_map(td_py_to_title, c);
         print_map(td_py_to_fold, c);
         putchar('\n');
+    }
+    return 0;
+}
+
+static int print_tk(void)
+{
+    static bool (*const tests[])(
+        uint32_t c) = { td_tk_is_whitespace,     td_tk_is_numeric,          td_tk_is_punctuation,
+                        td_tk_is_control,        td_tk_is_cleaned_to_space, td_tk_is_chinese,
+                        td_tk_is_combining_mark, td_tk_is_nonspacing_mark,  td_tk_is_word,
+                        td_tk_is_nmt_removed,    td_tk_is_nmt_to_space };
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
+            putchar(tests[i](c) ? '1' : '0');
+        print_map(td_tk_to_lower, c);
+        printf(" %s %X", td_tk_script_name(td_tk_script(c)), (unsigned)td_re_new_case_variant(c));
+        print_map(td_re_case_variants, c);
+        putchar('\n');
+    }
+    return 0;
+}
+
+static int print_matches(void)
+{
+    char line[256];
+    OnigEncoding utf8 = ONIG_ENCODING_UTF8;
+    onig_initialize(&utf8, 1);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        char *end = line + strcspn(line, "\n"), *tab = memchr(line, '\t', (size_t)(end - line));
+        regex_t *regex;
+        if (tab == NULL || onig_new(&regex, (UChar *)line, (UChar *)tab, ONIG_OPTION_NONE,
+                                    ONIG_ENCODING_UTF8, ONIG_SYNTAX_DEFAULT, NULL) != ONIG_NORMAL)
+            return 1;
+        OnigRegion *at = onig_region_new();
+        const UChar *text = (UChar *)tab + 1, *stop = (UChar *)end;
+        if (onig_search(regex, text, stop, text, stop, at, ONIG_OPTION_NONE) >= 0)
+            printf("%d %d\n", at->beg[0], at->end[0]);
+        else
+            puts("none");
+        onig_region_free(at, 1);
+        onig_free(regex);
     }
     return 0;
 }
@@ -126,11 +173,15 @@ static int map_texts(const char *method)
 int main(int argc, char **argv)
 {
     if (argc != 2) {
-        fprintf(stderr, "usage: unicode_tool py|bits|class|METHOD\n");
+        fprintf(stderr, "usage: unicode_tool py|tk|bits|class|onig|METHOD\n");
         return 2;
     }
     if (strcmp(argv[1], "py") == 0)
         return print_py();
+    if (strcmp(argv[1], "tk") == 0)
+        return print_tk();
+    if (strcmp(argv[1], "onig") == 0)
+        return print_matches();
     if (strcmp(argv[1], "class") == 0)
         return print_classes();
     if (strcmp(argv[1], "bits") == 0) {

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "unicode/unicode.h"
+#include "unicode/unicode_ref.h"
 
 typedef td_code (*method)(td_buf *out, td_str s);
 
@@ -124,6 +125,29 @@ static void test_classes(void **state)
     assert_int_equal(td_re_bits(0x301), TD_RE_M);
 }
 
+static void test_components(void **state)
+{
+    (void)state;
+    uint32_t out[3];
+    assert_true(td_tk_is_whitespace(0x85) && !td_tk_is_whitespace(0x1C));
+    assert_true(td_tk_is_control(0x85) && td_tk_is_cleaned_to_space('\n'));
+    assert_true(td_tk_is_punctuation('$') && !td_tk_is_punctuation(0xA3));
+    assert_true(td_tk_is_chinese(0x4E00) && !td_tk_is_chinese(0x3042));
+    assert_int_equal(td_tk_to_lower(0x130, out), 2); /* i and a dot */
+    assert_true(out[0] == 'i' && out[1] == 0x307);
+    assert_int_equal(td_tk_script(0x3042), td_tk_script(0x4E00));
+    assert_string_equal(td_tk_script_name(td_tk_script(0x4E00)), "Han");
+    assert_int_equal(td_tk_script(' '), TD_TK_ANY);
+    assert_null(td_tk_script_name(1000));
+    assert_false(td_tk_is_word(UINT32_MAX) || td_tk_is_numeric(UINT32_MAX));
+    /* k, K and the sign for kelvin. */
+    assert_int_equal(td_re_case_variants('k', out), 2);
+    assert_true(out[0] == 'K' && out[1] == 0x212A);
+    assert_int_equal(td_re_case_variants('1', out), 0);
+    assert_int_equal(td_re_new_case_variant('k'), 0);
+    assert_int_equal(td_re_new_case_variant(0x10D50), 0x10D70);
+}
+
 static void test_norm(void **state)
 {
     (void)state;
@@ -212,9 +236,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_predicates),  cmocka_unit_test(test_case),
         cmocka_unit_test(test_final_sigma), cmocka_unit_test(test_strip),
-        cmocka_unit_test(test_classes),     cmocka_unit_test(test_norm),
-        cmocka_unit_test(test_quick),       cmocka_unit_test(test_many_marks),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_classes),     cmocka_unit_test(test_components),
+        cmocka_unit_test(test_norm),        cmocka_unit_test(test_quick),
+        cmocka_unit_test(test_many_marks),  cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@ static inline uint16_t norm_flags(uint32_t c)
 {
     return norm_flags_blocks[(uint32_t)norm_flags_index[c >> 6] << 6 | (c & 63)];
 }
-/* Which row of norm_kinds: where in norm_pool its canonical and its compatible
- * decomposition are (0: none), as length and characters. */
+/* Which row of norm_kinds: where in norm_pool its canonical and compatible
+ * decompositions are (0: none), as length and units of UTF-16. */
 extern const uint8_t norm_kind_index[8704];
 extern const uint16_t norm_kind_blocks[13056];
 static inline uint16_t norm_kind(uint32_t c)
@@ -20,7 +20,7 @@ static inline uint16_t norm_kind(uint32_t c)
     return norm_kind_blocks[(uint32_t)norm_kind_index[c >> 7] << 7 | (c & 127)];
 }
 extern const uint16_t norm_kinds[3688][2];
-extern const uint32_t norm_pool[10270];
+extern const uint16_t norm_pool[10439];
 typedef struct norm_pair {
     uint32_t first, second, composite;
 } norm_pair;
