@@ -212,12 +212,29 @@ static td_code compile_kind(jj_compiler *c, jj_node *n, const jj_frame_info *f)
     }
 }
 
+/* The reference does not fold what is a list, tuple or dict itself, so an unhashable key in one
+ * fails at run time; otherwise folding them cannot be noticed. */
+static td_code optimize(jj_compiler *c, jj_node *n)
+{
+    bool constant;
+    td_value v;
+    if (c->is_volatile)
+        return TD_OK;
+    if (n->kind != JJ_N_LIST && n->kind != JJ_N_TUPLE && n->kind != JJ_N_DICT)
+        return jj_optimize(c, n);
+    TD_TRY(jj_as_const(c, n, &v, &constant));
+    if (constant && jj_has_literal_form(v)) {
+        n->kind = JJ_N_CONST;
+        n->value = v;
+    }
+    return TD_OK;
+}
+
 td_code jj_compile_expr(jj_compiler *c, jj_node *n, const jj_frame_info *f)
 {
     if (++c->depth > DEPTH_MAX)
         return td_fail_at(c->err, TD_E_LIMIT, n->at, "expression nested too deeply");
-    if (!c->is_volatile)
-        TD_TRY(jj_optimize(c, n));
+    TD_TRY(optimize(c, n));
     uint32_t at = c->at;
     c->at = n->at;
     TD_TRY(compile_kind(c, n, f));

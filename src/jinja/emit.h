@@ -118,6 +118,8 @@ typedef enum jj_fold { JJ_FOLD_NO, JJ_FOLD_YES, JJ_FOLD_FAILED } jj_fold;
 /* Replaces what is constant below and at *n by constants; TD_E_* when the reference's compiler
  * would raise. */
 td_code jj_optimize(jj_compiler *c, jj_node *n);
+/* Whether the reference could write v as a literal in its generated code. */
+bool jj_has_literal_form(td_value v);
 /* The constant value of n as printed output folds it, undefined included. */
 td_code jj_as_const(jj_compiler *c, jj_node *n, td_value *ret, bool *ret_const);
 

@@ -223,16 +223,16 @@ static jj_fold fold(jj_compiler *c, jj_node *n, td_value *ret)
 }
 
 /* Whether the value can be written as a constant: no objects, no undefined. */
-static bool has_literal_form(td_value v)
+bool jj_has_literal_form(td_value v)
 {
     if (v.tag == TD_V_LIST || v.tag == TD_V_TUPLE)
         for (uint32_t i = 0; i < v.len; i++)
-            if (!has_literal_form(v.as.items[i]))
+            if (!jj_has_literal_form(v.as.items[i]))
                 return false;
     if (v.tag == TD_V_DICT)
         for (uint32_t i = 0; i < v.as.dict->count; i++)
-            if (!has_literal_form(v.as.dict->entries[i].key) ||
-                !has_literal_form(v.as.dict->entries[i].val))
+            if (!jj_has_literal_form(v.as.dict->entries[i].key) ||
+                !jj_has_literal_form(v.as.dict->entries[i].val))
                 return false;
     if (v.tag == TD_V_OBJECT)
         return v.as.object->type == &jj_range_type;
@@ -260,7 +260,7 @@ td_code jj_optimize(jj_compiler *c, jj_node *n)
         return TD_OK;
     switch (fold(c, n, &v)) {
     case JJ_FOLD_YES:
-        if (has_literal_form(v)) {
+        if (jj_has_literal_form(v)) {
             n->kind = JJ_N_CONST;
             n->value = v;
         }

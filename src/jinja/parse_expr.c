@@ -595,10 +595,11 @@ td_code jj_parse_expression(jj_parser *p, bool with_cond, jj_node **ret)
     return TD_OK;
 }
 
-static bool is_tuple_end(const jj_parser *p, const char *end)
+/* The reference means to end the tuple of a for at "in" too, but its check never succeeds: a comma
+ * before "in" is a syntax error. */
+static bool is_tuple_end(const jj_parser *p)
 {
-    return at(p, JJ_T_VAR_END) || at(p, JJ_T_BLOCK_END) || at(p, JJ_T_RPAREN) ||
-           (end != NULL && jj_at_name(p, end));
+    return at(p, JJ_T_VAR_END) || at(p, JJ_T_BLOCK_END) || at(p, JJ_T_RPAREN);
 }
 
 td_code jj_parse_tuple(jj_parser *p, jj_tuple_mode mode, jj_node **ret)
@@ -609,7 +610,7 @@ td_code jj_parse_tuple(jj_parser *p, jj_tuple_mode mode, jj_node **ret)
     for (;;) {
         if (items.count != 0)
             TD_TRY(jj_expect(p, JJ_T_COMMA));
-        if (is_tuple_end(p, mode.end))
+        if (is_tuple_end(p))
             break;
         jj_node *item;
         if (mode.simplified)

@@ -136,8 +136,7 @@ static bool make_target(jj_node *n, jj_use use)
     return true;
 }
 
-td_code jj_parse_target(jj_parser *p, jj_target_mode mode, const char *end, jj_use use,
-                        jj_node **ret)
+td_code jj_parse_target(jj_parser *p, jj_target_mode mode, jj_use use, jj_node **ret)
 {
     if (mode == JJ_TARGET_NAME) {
         td_str text = jj_token_text(p, p->cur);
@@ -151,8 +150,7 @@ td_code jj_parse_target(jj_parser *p, jj_target_mode mode, const char *end, jj_u
         return jj_expect_name(p, &(*ret)->name);
     }
     uint32_t at = p->cur->at;
-    jj_tuple_mode tuple = { .simplified = true, .with_namespace = mode == JJ_TARGET_NAMESPACE,
-                            .end = end };
+    jj_tuple_mode tuple = { .simplified = true, .with_namespace = mode == JJ_TARGET_NAMESPACE };
     TD_TRY(jj_parse_tuple(p, tuple, ret));
     if (!make_target(*ret, use))
         return jj_syntax(p, at, "cannot assign to this %s", jj_kind_name((*ret)->kind));
@@ -197,7 +195,7 @@ static td_code parse_set(jj_parser *p, jj_node **ret)
     uint32_t at = p->cur->at;
     jj_node *target;
     TD_TRY(jj_advance(p));
-    TD_TRY(jj_parse_target(p, JJ_TARGET_NAMESPACE, NULL, JJ_STORE, &target));
+    TD_TRY(jj_parse_target(p, JJ_TARGET_NAMESPACE, JJ_STORE, &target));
     bool assign = p->cur->kind == JJ_T_ASSIGN;
     TD_TRY(jj_node_new(p, assign ? JJ_N_ASSIGN : JJ_N_ASSIGN_BLOCK, at, ret));
     (*ret)->a = target;
@@ -215,9 +213,9 @@ static td_code parse_for(jj_parser *p, jj_node **ret)
     bool found;
     TD_TRY(jj_node_new(p, JJ_N_FOR, p->cur->at, ret));
     TD_TRY(jj_advance(p));
-    TD_TRY(jj_parse_target(p, JJ_TARGET_ANY, "in", JJ_STORE, &(*ret)->a));
+    TD_TRY(jj_parse_target(p, JJ_TARGET_ANY, JJ_STORE, &(*ret)->a));
     TD_TRY(expect_word(p, "in"));
-    TD_TRY(jj_parse_tuple(p, (jj_tuple_mode){ .no_cond = true, .end = "recursive" }, &(*ret)->b));
+    TD_TRY(jj_parse_tuple(p, (jj_tuple_mode){ .no_cond = true }, &(*ret)->b));
     TD_TRY(jj_skip_name(p, "if", &found));
     if (found)
         TD_TRY(jj_parse_expression(p, true, &(*ret)->c));
@@ -260,7 +258,7 @@ static td_code parse_with(jj_parser *p, jj_node **ret)
         jj_node *target, *value;
         if ((*ret)->list[0].count != 0)
             TD_TRY(jj_expect(p, JJ_T_COMMA));
-        TD_TRY(jj_parse_target(p, JJ_TARGET_ANY, NULL, JJ_PARAM, &target));
+        TD_TRY(jj_parse_target(p, JJ_TARGET_ANY, JJ_PARAM, &target));
         TD_TRY(jj_expect(p, JJ_T_ASSIGN));
         TD_TRY(jj_parse_expression(p, true, &value));
         TD_TRY(jj_push(p, &(*ret)->list[0], target));
@@ -354,7 +352,7 @@ static td_code parse_import(jj_parser *p, jj_node **ret)
     TD_TRY(jj_advance(p));
     TD_TRY(jj_parse_expression(p, true, &(*ret)->a));
     TD_TRY(expect_word(p, "as"));
-    TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, NULL, JJ_STORE, &target));
+    TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, JJ_STORE, &target));
     TD_TRY(jj_push(p, &(*ret)->list[0], target));
     return skip_context(p, &found);
 }
@@ -374,12 +372,12 @@ static td_code parse_from(jj_parser *p, jj_node **ret)
         if (done)
             return TD_OK;
         uint32_t at = p->cur->at;
-        TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, NULL, JJ_STORE, &target));
+        TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, JJ_STORE, &target));
         if (jj_name_text(p->names, target->name).ptr[0] == '_')
             return jj_syntax(p, at, "names that begin with '_' cannot be imported");
         TD_TRY(jj_skip_name(p, "as", &done));
         if (done)
-            TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, NULL, JJ_STORE, &target));
+            TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, JJ_STORE, &target));
         TD_TRY(jj_push(p, &(*ret)->list[0], target));
         TD_TRY(skip_context(p, &done));
         if (done || p->cur->kind != JJ_T_COMMA)
@@ -395,7 +393,7 @@ static td_code parse_signature(jj_parser *p, jj_node *n, jj_nodes *args, jj_node
         jj_node *arg, *value;
         if (args->count != 0)
             TD_TRY(jj_expect(p, JJ_T_COMMA));
-        TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, NULL, JJ_PARAM, &arg));
+        TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, JJ_PARAM, &arg));
         if (p->cur->kind == JJ_T_ASSIGN) {
             TD_TRY(jj_advance(p));
             TD_TRY(jj_parse_expression(p, true, &value));
@@ -434,7 +432,7 @@ static td_code parse_macro(jj_parser *p, jj_node **ret)
     jj_node *name;
     TD_TRY(jj_node_new(p, JJ_N_MACRO, p->cur->at, ret));
     TD_TRY(jj_advance(p));
-    TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, NULL, JJ_STORE, &name));
+    TD_TRY(jj_parse_target(p, JJ_TARGET_NAME, JJ_STORE, &name));
     (*ret)->name = name->name;
     TD_TRY(parse_signature(p, *ret, &(*ret)->list[0], &(*ret)->list[1]));
     return parse_until(p, "endmacro", &(*ret)->list[2]);

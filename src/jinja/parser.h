@@ -42,7 +42,6 @@ typedef struct jj_tuple_mode {
     bool no_cond;        /* no "a if b" */
     bool explicit_parens;
     bool with_namespace;
-    const char *end;     /* a name that ends the tuple: "in", "recursive" */
 } jj_tuple_mode;
 td_code jj_parse_tuple(jj_parser *p, jj_tuple_mode mode, jj_node **ret);
 /* (...) of a call: fills list[0], list[1], b, c of call. */
@@ -51,7 +50,6 @@ td_code jj_parse_call_args(jj_parser *p, jj_node *call);
 td_code jj_parse_filters(jj_parser *p, jj_node *node, bool start_inline, jj_node **ret);
 
 typedef enum jj_target_mode { JJ_TARGET_NAME, JJ_TARGET_ANY, JJ_TARGET_NAMESPACE } jj_target_mode;
-td_code jj_parse_target(jj_parser *p, jj_target_mode mode, const char *end, jj_use use,
-                        jj_node **ret);
+td_code jj_parse_target(jj_parser *p, jj_target_mode mode, jj_use use, jj_node **ret);
 
 #endif

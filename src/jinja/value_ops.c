@@ -289,6 +289,8 @@ static td_code add_items(jj_vm *vm, td_value a, td_value b, td_value *ret)
 static td_code repeat(jj_vm *vm, td_value v, td_value times, td_value *ret)
 {
     int64_t n = 0;
+    if (times.tag == TD_V_BIGINT)
+        return jj_raise(vm, JJ_OVERFLOW_ERROR, "cannot fit 'int' into an index-sized integer");
     TD_TRY(jj_index(vm, times, &n));
     if (n < 0)
         n = 0;
