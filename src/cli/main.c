@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/aggregator.h"
 #include "cli/run.h"
 
 typedef struct command {
@@ -29,7 +30,7 @@ static const command commands[] = {
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 /* Commands of the interface that this version does not have. */
-static const char *const later[] = { "aggregate", "top" };
+static const char *const later[] = { "top" };
 
 static void print_usage(FILE *out)
 {
@@ -43,7 +44,8 @@ static void print_usage(FILE *out)
         "commands:\n",
         out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].does);
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
+    fprintf(out, "  %-9s %s\n", "aggregate", "the metrics aggregator of a benchmark, a service");
     fputs(
         "\n"
         "tokdrain COMMAND --help tells the options of a command; tokdrain --version the version.\n"
@@ -77,6 +79,9 @@ static int run_command(const command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* The service has signals, flags and statuses of its own. */
+    if (argc >= 2 && strcmp(argv[1], "aggregate") == 0)
+        return td_aggregate_main(argc - 1, argv + 1);
     cli_catch_interrupt();
     if (argc < 2) {
         print_usage(stderr);
