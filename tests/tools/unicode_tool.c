@@ -4,7 +4,7 @@
  *   unicode_tool bits       a byte for each code point: td_re_bits
  *   unicode_tool tk         a line for each code point: td_tk_* and the case variants
  *   unicode_tool onig       for each line of stdin, PATTERN tab TEXT: where the linked regex engine
- *                           finds the first match, as byte offsets, or "none"
+ *                           finds matches, as byte offsets
  *   unicode_tool class      for each line of stdin (a class name): its ranges, or "none"
  *   unicode_tool METHOD     for each length-prefixed text of stdin the mapped text, in the same way
  *                           (upper lower title capitalize swapcase casefold strip lstrip rstrip
@@ -79,11 +79,12 @@ static int print_matches(void)
                                     ONIG_ENCODING_UTF8, ONIG_SYNTAX_DEFAULT, NULL) != ONIG_NORMAL)
             return 1;
         OnigRegion *at = onig_region_new();
-        const UChar *text = (UChar *)tab + 1, *stop = (UChar *)end;
-        if (onig_search(regex, text, stop, text, stop, at, ONIG_OPTION_NONE) >= 0)
-            printf("%d %d\n", at->beg[0], at->end[0]);
-        else
-            puts("none");
+        const UChar *text = (UChar *)tab + 1, *stop = (UChar *)end, *from = text;
+        while (onig_search(regex, text, stop, from, stop, at, ONIG_OPTION_NONE) >= 0) {
+            printf("%d-%d ", at->beg[0], at->end[0]);
+            from = text + at->end[0] + (at->beg[0] == at->end[0]);
+        }
+        putchar('\n');
         onig_region_free(at, 1);
         onig_free(regex);
     }
