@@ -100,6 +100,15 @@ static td_code set_message(td_request *r, td_value content, td_value reasoning, 
     return TD_OK;
 }
 
+/* Tool calls are objects, or the item cannot be counted: not even as plain text. */
+static td_code check_calls(const td_value *calls, td_error *err)
+{
+    for (uint32_t i = 0; calls != NULL && calls->tag == TD_V_LIST && i < calls->len; i++)
+        if (calls->as.items[i].tag != TD_V_DICT)
+            return td_fail(err, TD_E_INPUT, "tool call %u is not an object", i);
+    return TD_OK;
+}
+
 /* Runs fill on a new request and keeps it only when that went well. */
 static td_code make(td_code (*fill)(td_request *r, td_record record, const void *from,
                                     td_error *err),
@@ -153,6 +162,10 @@ static td_code fill_messages(td_request *r, td_record record, const void *from, 
 {
     const td_prompt *p = from;
     TD_TRY(read_value(r, record, p->messages, &r->keys.messages, err));
+    for (uint32_t i = 0; i < r->keys.messages.len; i++) {
+        const td_dict *message = r->keys.messages.as.items[i].as.dict;
+        TD_TRY(check_calls(td_dict_find(message, TD_STR("tool_calls")), err));
+    }
     TD_TRY(read_value(r, record, p->tools, &r->keys.tools, err));
     TD_TRY(read_value(r, record, p->tool_choice, &r->keys.tool_choice, err));
     TD_TRY(read_kwargs(r, record, p->kwargs, err));
@@ -202,6 +215,7 @@ static td_code fill_output_message(td_request *r, td_record record, const void *
     TD_TRY(read_value(r, record, o->calls, &calls, err));
     if (!td_is_none(calls))
         TD_TRY(td_calls_merge(&r->arena, calls, &calls, err));
+    TD_TRY(check_calls(&calls, err));
     return set_message(r, content, reasoning, calls, err);
 }
 
@@ -263,6 +277,7 @@ static td_code fill_rest_message(td_request *r, td_record record, const void *fr
             calls = td_list_of(calls.as.items + 1, calls.len - 1);
         TD_TRY(td_calls_merge(&r->arena, calls, &calls, err));
     }
+    TD_TRY(check_calls(&calls, err));
     return set_message(r, content, reasoning, calls, err);
 }
 
