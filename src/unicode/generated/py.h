@@ -21,8 +21,8 @@ enum {
     PY_CASE_IGNORABLE = 1 << 13,
 };
 
-/* Of upper, lower, title, fold: what to add to the character or, where its bit in special
- * is set, where in py_pool the length and the characters are. */
+/* Of upper, lower, title, fold: what to add to the character or, where its bit in
+ * special is set, where in py_pool the length and the characters are. */
 typedef struct py_record {
     uint16_t flags;
     uint8_t special;
