@@ -72,7 +72,12 @@ enum {
 typedef struct decoded {
     char *out;
     unsigned seen;
+    td_json_span *span; /* the text starts behind it */
+    char *limit;        /* end of the room */
 } decoded;
+
+/* A block gives at most this much, a straddling escape and the overrun of copies included. */
+enum { BLOCK_ROOM = JSON_BLOCK + JSON_OVERRUN + 4 };
 
 /* The character that a one-letter escape stands for, and what that says of the string. */
 static const uint16_t escapes[256] = {
@@ -142,12 +147,41 @@ static const char *decode_escape(reader *r, const char *p, const char *quote, de
     return p + 2;
 }
 
+/* Takes what is left of the arena's block, but at least so much for len bytes more, and never more
+ * than the rest of the text could need. What was decoded so far moves along. */
+static bool take_room(reader *r, decoded *d, size_t len)
+{
+    size_t used = d->span != NULL ? (size_t)(d->out - (char *)(d->span + 1)) : 0;
+    size_t min = sizeof(td_json_span) + 2 * used + len + 2 * BLOCK_ROOM;
+    size_t max = min + (size_t)(r->end - r->start);
+    td_json_span *span = td_arena_alloc(r->arena, min, _Alignof(td_json_span));
+    if (span == NULL) {
+        fail_memory(r);
+        return false;
+    }
+    size_t left = (size_t)(r->arena->end - (char *)span);
+    d->limit = (char *)span + (left < max ? left : max);
+    r->arena->cur = d->limit;
+    char *text = (char *)(span + 1);
+    if (used != 0)
+        memcpy(text, d->span + 1, used);
+    d->span = span;
+    d->out = text + used;
+    return true;
+}
+
 /* Decodes whole blocks from p on, as long as there is text for one. Ends at the closing quote, at
  * the text's last bytes, or with an error. */
 static const char *decode_blocks(reader *r, const char *p, const char *quote, decoded *d)
 {
     decoded now = *d; /* in registers, unless an escape is a rare one */
     while (r->end - p >= JSON_BLOCK + JSON_OVERRUN) {
+        if (now.limit - now.out < BLOCK_ROOM) {
+            *d = now;
+            if (!take_room(r, d, 0))
+                return NULL;
+            now = *d;
+        }
         const char *block = p, *block_end = p + JSON_BLOCK;
         json_mask m = json_scan64(p);
         while (m.special != 0) {
@@ -188,16 +222,15 @@ static const char *decode_string(reader *r, const char *quote, const char *p, bo
                                  td_value *ret)
 {
     const char *source = quote + 1;
-    size_t room = sizeof(td_json_span) + (size_t)(r->end - source) + JSON_BLOCK;
-    td_json_span *span = td_arena_alloc(r->arena, room, _Alignof(td_json_span));
-    if (span == NULL)
-        return fail_memory(r);
-    char *text = (char *)(span + 1);
-    decoded d = { .out = text, .seen = high ? NON_ASCII : 0 };
+    decoded d = { .seen = high ? NON_ASCII : 0 };
+    if (!take_room(r, &d, (size_t)(p - source)))
+        return NULL;
     memcpy(d.out, source, (size_t)(p - source));
     d.out += p - source;
     p = decode_blocks(r, p, quote, &d);
     while (p != NULL && p < r->end && *p != '"') {
+        if (d.limit - d.out < BLOCK_ROOM && !take_room(r, &d, 0))
+            return NULL;
         if (*p == '\\') {
             p = decode_escape(r, p, quote, &d);
         } else if ((unsigned char)*p < 0x20) {
@@ -214,8 +247,9 @@ static const char *decode_string(reader *r, const char *quote, const char *p, bo
     td_str raw = { source, (size_t)(p - source) };
     if ((d.seen & NON_ASCII) != 0 && td_utf8_check_strict(raw) != raw.len)
         return fail(r, quote, "invalid UTF-8");
-    *span = (td_json_span){ .source = source, .source_len = (uint32_t)raw.len };
+    *d.span = (td_json_span){ .source = source, .source_len = (uint32_t)raw.len };
     td_arena_shrink(r->arena, d.out);
+    char *text = (char *)(d.span + 1);
     *ret = td_string((td_str){ text, (size_t)(d.out - text) });
     ret->flags = (uint8_t)(((d.seen & NON_ASCII) != 0 ? TD_VF_NONASCII : TD_VF_ASCII) |
                            ((d.seen & NOT_SPAN) == 0 ? TD_VF_JSON_SPAN : 0) |

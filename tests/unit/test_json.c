@@ -169,6 +169,37 @@ static void failed_allocations_are_errors(void **state)
     td_buf_done(&text);
 }
 
+/* Decoded strings take what they need from the arena, not what the rest of the text could need. */
+static void memory_is_linear_in_the_text(void **state)
+{
+    (void)state;
+    td_buf text = { 0 };
+    assert_int_equal(td_buf_byte(&text, '['), TD_OK);
+    for (int i = 0; i < 600000; i++)
+        assert_int_equal(td_buf_put(&text, TD_STR("\"some\\ntext\",{\"k\": \"\\n\"},[1,2],")),
+                         TD_OK);
+    for (int n = 0; n < 2; n++) { /* strings that outgrow the blocks */
+        assert_int_equal(td_buf_byte(&text, '"'), TD_OK);
+        for (int i = 0; i < 400000; i++)
+            assert_int_equal(td_buf_put(&text, TD_STR("\\n a \\u00e9")), TD_OK);
+        assert_int_equal(td_buf_put(&text, TD_STR("\",")), TD_OK);
+    }
+    assert_int_equal(td_buf_put(&text, TD_STR("0]")), TD_OK);
+    td_arena a = { .limit = 12 * text.len };
+    td_error err = TD_ERROR_INIT;
+    td_value v = td_none();
+    if (td_json_read(&a, td_buf_view(&text), &v, &err) != TD_OK)
+        fail_msg("%s", err.message);
+    assert_str(td_as_str(v.as.items[0]), "some\ntext");
+    assert_int_equal(v.len, 600000 * 3 + 3);
+    td_value last = v.as.items[v.len - 2];
+    assert_int_equal(last.len, 400000 * 6);
+    for (size_t i = 0; i < last.len; i += 6)
+        assert_memory_equal(last.as.str + i, "\n a \xC3\xA9", 6);
+    td_arena_done(&a);
+    td_buf_done(&text);
+}
+
 static void assert_written(td_value v, const td_json_style *style, const char *expected)
 {
     td_buf b = { 0 };
@@ -295,6 +326,7 @@ int main(void)
         cmocka_unit_test(numbers_have_their_kind),
         cmocka_unit_test(errors_tell_where),
         cmocka_unit_test(failed_allocations_are_errors),
+        cmocka_unit_test(memory_is_linear_in_the_text),
         cmocka_unit_test(styles_are_json_dumps_arguments),
         cmocka_unit_test(keys_become_text),
         cmocka_unit_test(what_json_dumps_refuses),
