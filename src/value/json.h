@@ -2,7 +2,9 @@
  *
  * Reading (json.loads): NaN, Infinity and -Infinity are numbers; integers have any size; of a
  * duplicate key the last value stays at the first place; \uD800 alone is kept as a lone surrogate;
- * control characters below 0x20 inside strings are refused; a BOM is refused; bytes must be UTF-8.
+ * control characters below 0x20 inside strings are refused; a BOM is refused; integers of more than
+ * TD_INT_DIGITS_MAX digits are refused. Bytes must be strictly UTF-8, as of a text that was decoded
+ * first (json.loads of bytes would let encoded surrogates pass).
  * Strings without an escape are views into the text, others are decoded into the arena. */
 #ifndef TD_SRC_VALUE_JSON_H
 #define TD_SRC_VALUE_JSON_H
