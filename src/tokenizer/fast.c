@@ -13,7 +13,7 @@
 #include "tokenizer/pretok/pretok.h"
 #include "tokenizer/vocab/vocab.h"
 
-enum { BATCH = 256, STACK_SYMBOLS = 96 };
+enum { BATCH = 256, STACK_SYMBOLS = 96, PART = 0x80 };
 
 td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *pretok,
                     const tk_fast **ret)
@@ -33,8 +33,12 @@ td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *preto
         if (f->bytes[b] == TK_NO_ID)
             return TD_OK;
     }
+    tk_cuts *cuts = tk_cuts_new(bpe);
+    if (cuts == NULL)
+        return tk_load_nomem(load);
+    f->cuts = cuts;
     *ret = f;
-    return TD_OK;
+    return tk_on_free(load, td_free, cuts);
 }
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err)
@@ -65,6 +69,29 @@ static inline uint64_t hash_key(uint64_t a, uint64_t b)
 static uint64_t hash_long(td_str word)
 {
     return tk_vocab_hash(word.ptr, word.len);
+}
+
+/* Masks of the first n bytes; the last byte of a key is the word's length. */
+static inline void make_key(const char *p, uint32_t len, bool near_end, size_t left, uint64_t *key)
+{
+    if (len > TK_CACHED_BYTES) {
+        key[0] = key[1] = 0;
+        return;
+    }
+    uint64_t a = 0, b = 0;
+    if (near_end) {
+        char tail[16] = { 0 };
+        memcpy(tail, p, left < 16 ? left : 16);
+        memcpy(&a, tail, 8);
+        memcpy(&b, tail + 8, 8);
+    } else {
+        memcpy(&a, p, 8);
+        memcpy(&b, p + 8, 8);
+    }
+    uint64_t low = len >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * len)) - 1;
+    uint64_t high = len > 8 ? ((uint64_t)1 << (8 * (len - 8))) - 1 : 0;
+    key[0] = a & low;
+    key[1] = (b & high) | (uint64_t)len << 56;
 }
 
 /* ---- words that the cache does not know ---- */
@@ -115,15 +142,12 @@ static td_code put_ids(tk_sink *sink, const td_id *ids, uint32_t count, td_error
     return TD_OK;
 }
 
-/* A word of up to STACK_SYMBOLS bytes. */
-static td_code merge_word(const tk_fast *f, tk_ctx *ctx, td_str word, td_id *ids,
-                          uint32_t *ret_count, td_error *err)
+/* Merges a word (or a part of one) of up to STACK_SYMBOLS bytes. */
+static td_code merge_short(const tk_fast *f, tk_ctx *ctx, td_str word, td_id *ids,
+                           uint32_t *ret_count, td_error *err)
 {
     uint32_t lens[STACK_SYMBOLS];
     tk_symbols s = { ids, lens, 0 };
-    *ret_count = 1;
-    if (f->bpe->ignore_merges && find_whole(f->bpe, word, &ids[0]))
-        return TD_OK;
     spell(f, word, &s);
     TD_TRY(tk_bpe_merge(f->bpe, &ctx->arena, &s, err));
     *ret_count = s.count;
@@ -132,13 +156,6 @@ static td_code merge_word(const tk_fast *f, tk_ctx *ctx, td_str word, td_id *ids
 
 static td_code merge_giant(const tk_fast *f, tk_ctx *ctx, td_str word, tk_sink *sink, td_error *err)
 {
-    if (f->bpe->ignore_merges) {
-        bool found = false;
-        td_id id = 0;
-        TD_TRY(find_whole_long(f->bpe, ctx, word, &found, &id, err));
-        if (found)
-            return put_ids(sink, &id, 1, err);
-    }
     td_arena_mark mark = td_arena_save(&ctx->arena);
     tk_symbols s = { td_arena_array(&ctx->arena, td_id, word.len),
                      td_arena_array(&ctx->arena, uint32_t, word.len), 0 };
@@ -151,23 +168,109 @@ static td_code merge_giant(const tk_fast *f, tk_ctx *ctx, td_str word, tk_sink *
     return TD_OK;
 }
 
-/* A word that the table of short words does not have; key is 0 for those it never has. */
-static td_code miss(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
-                    uint64_t hash, tk_sink *sink, td_error *err)
+/* Merges a part that is longer than the short table takes. whole: it is a word, not a part of
+ * one; under ignore_merges the long table is for those only. */
+static td_code merge_long(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str part, bool whole,
+                          tk_sink *sink, td_error *err)
 {
     td_id ids[STACK_SYMBOLS];
     uint32_t count;
-    if (word.len > STACK_SYMBOLS)
-        return merge_giant(f, ctx, word, sink, err);
-    uint64_t long_hash = hash_long(word);
-    const td_id *known = tk_cache_find_long(c, word, long_hash, &count);
+    bool cached = whole || !f->bpe->ignore_merges;
+    if (part.len > STACK_SYMBOLS)
+        return merge_giant(f, ctx, part, sink, err);
+    uint64_t hash = hash_long(part);
+    const td_id *known = cached ? tk_cache_find_long(c, part, hash, &count) : NULL;
     if (known != NULL)
         return put_ids(sink, known, count, err);
-    TD_TRY(merge_word(f, ctx, word, ids, &count, err));
+    TD_TRY(merge_short(f, ctx, part, ids, &count, err));
+    if (cached)
+        tk_cache_put_long(c, part, hash, ids, count);
+    return put_ids(sink, ids, count, err);
+}
+
+/* A part of a word, which the cut filter made: through the cache under a key of its own kind,
+ * because a whole word of the same bytes may be a token by ignore_merges. */
+static td_code put_part(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str part, bool near_end,
+                        size_t left, tk_sink *sink, td_error *err)
+{
+    if (part.len > TK_CACHED_BYTES)
+        return merge_long(f, c, ctx, part, false, sink, err);
+    uint64_t key[2];
+    make_key(part.ptr, (uint32_t)part.len, near_end, left, key);
+    key[1] |= (uint64_t)PART << 56;
+    uint64_t hash = hash_key(key[0], key[1]);
+    const tk_cached *pair = &c->slots[2 * (hash & c->pair_mask)];
+    for (int i = 0; i < 2; i++) {
+        const tk_cached *e = &pair[i];
+        if (e->key[0] == key[0] && e->key[1] == key[1]) {
+            td_id ids[TK_CACHED_IDS];
+            memcpy(ids, e->ids, sizeof ids);
+            ids[0] &= ((td_id)1 << TK_COUNT_SHIFT) - 1;
+            return put_ids(sink, ids, e->ids[0] >> TK_COUNT_SHIFT, err);
+        }
+    }
+    td_id ids[STACK_SYMBOLS];
+    uint32_t count;
+    TD_TRY(merge_short(f, ctx, part, ids, &count, err));
+    if (count <= TK_CACHED_IDS)
+        tk_cache_put(c, key, hash, ids, count);
+    return put_ids(sink, ids, count, err);
+}
+
+static inline const char *next_char(const char *p, const char *end)
+{
+    td_utf8_next(&p, end);
+    return p;
+}
+
+/* A long word: cut where it is safe, part by part. text_end: how far may be read. */
+static td_code put_long_word(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
+                             const char *text_end, tk_sink *sink, td_error *err)
+{
+    const char *end = word.ptr + word.len, *from = word.ptr, *x = from;
+    const char *y = next_char(x, end);
+    while (y < end) {
+        const char *z = next_char(y, end);
+        if (tk_can_cut(f->cuts, x, y, z)) {
+            size_t left = (size_t)(text_end - from);
+            TD_TRY(put_part(f, c, ctx, (td_str){ from, (size_t)(y - from) }, left < 16, left, sink,
+                            err));
+            from = y;
+        }
+        x = y;
+        y = z;
+    }
+    td_str last = { from, (size_t)(end - from) };
+    if (from == word.ptr)
+        return merge_long(f, c, ctx, last, true, sink, err);
+    size_t left = (size_t)(text_end - from);
+    return put_part(f, c, ctx, last, left < 16, left, sink, err);
+}
+
+/* A word that the table of short words does not have; key is 0 for those it never has. */
+static td_code miss(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
+                    uint64_t hash, const char *text_end, tk_sink *sink, td_error *err)
+{
+    td_id ids[STACK_SYMBOLS];
+    uint32_t count = 1;
+    bool found = false;
+    if (f->bpe->ignore_merges && word.len <= STACK_SYMBOLS)
+        found = find_whole(f->bpe, word, &ids[0]);
+    else if (f->bpe->ignore_merges)
+        TD_TRY(find_whole_long(f->bpe, ctx, word, &found, &ids[0], err));
+    if (!found && word.len > TK_CACHED_BYTES)
+        return put_long_word(f, c, ctx, word, text_end, sink, err);
+    if (!found) {
+        uint64_t long_hash = hash_long(word);
+        const td_id *known = tk_cache_find_long(c, word, long_hash, &count);
+        if (known != NULL)
+            return put_ids(sink, known, count, err);
+        TD_TRY(merge_short(f, ctx, word, ids, &count, err));
+        if (count > TK_CACHED_IDS)
+            tk_cache_put_long(c, word, long_hash, ids, count);
+    }
     if (key[1] != 0 && count <= TK_CACHED_IDS)
         tk_cache_put(c, key, hash, ids, count);
-    else
-        tk_cache_put_long(c, word, long_hash, ids, count);
     return put_ids(sink, ids, count, err);
 }
 
@@ -177,29 +280,6 @@ typedef struct batch {
     uint64_t keys[BATCH][2];
     uint64_t hashes[BATCH];
 } batch;
-
-/* Masks of the first n bytes; the last byte of a key is the word's length. */
-static inline void make_key(const char *p, uint32_t len, bool near_end, size_t left, uint64_t *key)
-{
-    if (len > TK_CACHED_BYTES) {
-        key[0] = key[1] = 0;
-        return;
-    }
-    uint64_t a = 0, b = 0;
-    if (near_end) {
-        char tail[16] = { 0 };
-        memcpy(tail, p, left < 16 ? left : 16);
-        memcpy(&a, tail, 8);
-        memcpy(&b, tail + 8, 8);
-    } else {
-        memcpy(&a, p, 8);
-        memcpy(&b, p + 8, 8);
-    }
-    uint64_t low = len >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * len)) - 1;
-    uint64_t high = len > 8 ? ((uint64_t)1 << (8 * (len - 8))) - 1 : 0;
-    key[0] = a & low;
-    key[1] = (b & high) | (uint64_t)len << 56;
-}
 
 static void make_keys(const tk_cache *c, td_str text, uint32_t from, const uint32_t *ends,
                       uint32_t n, batch *b)
@@ -232,7 +312,8 @@ static td_code run_batch(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text
             sink->count += e->ids[0] >> TK_COUNT_SHIFT;
         } else {
             td_str word = { text.ptr + from, ends[i] - from };
-            TD_TRY(miss(f, c, ctx, word, key, b->hashes[i], sink, err));
+            TD_TRY(miss(f, c, ctx, word, key, b->hashes[i], text.ptr + text.len, sink,
+                        err));
             TD_TRY(tk_sink_reserve(sink, ends[n - 1] - ends[i] + TK_CACHED_IDS, err));
         }
         from = ends[i];

@@ -7,12 +7,14 @@
 #ifndef TD_SRC_TOKENIZER_FAST_H
 #define TD_SRC_TOKENIZER_FAST_H
 
+#include "tokenizer/cuts.h"
 #include "tokenizer/model/bpe.h"
 #include "tokenizer/scanner/scanner.h"
 
 typedef struct tk_fast {
     const tk_scanner *scanner;
     const tk_bpe *bpe;
+    const tk_cuts *cuts;
     td_id bytes[256]; /* the symbol of each byte */
 } tk_fast;
 

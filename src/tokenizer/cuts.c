@@ -1,0 +1,134 @@
+/* cuts.c - building and asking the filter of cuts.h. */
+#include "tokenizer/cuts.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "tokenizer/byte_chars.h"
+
+enum { TOKEN_MAX = 4096 };
+
+/* Up to four bytes and their number. */
+static inline uint64_t pack(const char *p, size_t n)
+{
+    uint32_t v = 0;
+    for (size_t i = 0; i < n; i++)
+        v = v << 8 | (unsigned char)p[i];
+    return (uint64_t)v | (uint64_t)n << 32;
+}
+
+static inline uint32_t place(uint64_t left, uint64_t right)
+{
+    uint64_t h = (left * 0x9E3779B97F4A7C15u) ^ (right * 0xD6E8FEB86659FD93u);
+    return (uint32_t)((h ^ h >> 29) * 0xA0761D6478BD642Fu >> (64 - TK_CUT_BITS));
+}
+
+static inline bool has(const uint64_t *bits, uint32_t at)
+{
+    return (bits[at >> 6] >> (at & 63) & 1) != 0;
+}
+
+static inline void set(uint64_t *bits, uint32_t at)
+{
+    bits[at >> 6] |= (uint64_t)1 << (at & 63);
+}
+
+static size_t char_len(unsigned char lead)
+{
+    return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
+/* All boundaries inside one product. */
+static void add_product(tk_cuts *c, const char *s, size_t n)
+{
+    size_t left = 0; /* start of the character before the boundary, or of what there is of it */
+    for (size_t p = 1; p < n; p++) {
+        if (td_utf8_is_cont(s[p]))
+            continue;
+        size_t right = char_len((unsigned char)s[p]), there = n - p < right ? n - p : right;
+        bool whole_left = !td_utf8_is_cont(s[left]) && p - left == char_len((unsigned char)s[left]);
+        /* Bytes that cannot come from valid text make no boundary there. */
+        if (p - left <= 4) {
+            uint32_t at = place(pack(s + left, p - left), pack(s + p, there));
+            unsigned char last = (unsigned char)s[p - 1], first = (unsigned char)s[p];
+            if (whole_left && there == right) {
+                set(c->whole, at);
+            } else {
+                set(c->partial, at);
+                c->bytes[last][first >> 6] |= (uint64_t)1 << (first & 63);
+            }
+        }
+        left = p;
+    }
+}
+
+/* The bytes that a token of byte characters stands for; 0: it is none, or all ASCII. */
+static size_t raw_bytes(td_str token, char *out)
+{
+    const char *p = token.ptr, *end = token.ptr + token.len;
+    size_t n = 0;
+    bool high = false;
+    if (token.len > TOKEN_MAX)
+        return 0;
+    while (p < end) {
+        int b = tk_char_to_byte(td_utf8_next(&p, end));
+        if (b < 0)
+            return 0;
+        high |= b >= 0x80;
+        out[n++] = (char)b;
+    }
+    return high ? n : 0;
+}
+
+tk_cuts *tk_cuts_new(const tk_bpe *bpe)
+{
+    tk_cuts *c = td_calloc(1, sizeof *c);
+    uint8_t *seen = td_calloc((size_t)bpe->vocab->id_end + 1, 1);
+    if (c == NULL || seen == NULL) {
+        td_free(c);
+        td_free(seen);
+        return NULL;
+    }
+    char bytes[TOKEN_MAX];
+    for (size_t i = 0; i <= bpe->merges.mask; i++) {
+        const tk_merge *m = &bpe->merges.slots[i];
+        if (m->left == TK_NO_ID)
+            continue;
+        seen[m->product] = 1;
+    }
+    for (td_id id = 0; id < bpe->vocab->id_end; id++) {
+        if (!seen[id])
+            continue;
+        td_str token = tk_vocab_spell(bpe->vocab, id);
+        if (token.len > TOKEN_MAX) { /* no cut is sure then */
+            memset(c, 0xFF, sizeof *c);
+            break;
+        }
+        add_product(c, bytes, raw_bytes(token, bytes));
+    }
+    td_free(seen);
+    return c;
+}
+
+/* The same with parts of the characters only: suffixes of the left, prefixes of the right. */
+static bool has_partial(const tk_cuts *c, const char *x, const char *y, const char *z)
+{
+    for (const char *left = y - 1; left >= x; left--)
+        for (const char *right = y + 1; right <= z; right++) {
+            uint64_t before = pack(left, (size_t)(y - left)), after = pack(y, (size_t)(right - y));
+            if (has(c->partial, place(before, after)))
+                return true;
+        }
+    return false;
+}
+
+bool tk_can_cut(const tk_cuts *c, const char *x, const char *y, const char *z)
+{
+    unsigned char last = (unsigned char)y[-1], first = (unsigned char)*y;
+    if (last < 0x80 && first < 0x80)
+        return false;
+    if (has(c->whole, place(pack(x, (size_t)(y - x)), pack(y, (size_t)(z - y)))))
+        return false;
+    return (c->bytes[last][first >> 6] >> (first & 63) & 1) == 0 || !has_partial(c, x, y, z);
+}
