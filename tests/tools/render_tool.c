@@ -3,8 +3,8 @@
  * Each line of standard input is {"template": text, "vars": {...}} or {"vars": {...}} for the
  * template of the line before; "spans": true asks for generation spans, "steps", "memory" and
  * "output" set limits, "now": [seconds, microseconds, offset] or null is what strftime_now sees (a
- * fixed moment, or the clock), "dump": "tokens" | "ast" | "code" shows a stage instead. Each line of
- * output is {"ok": text, "spans": [[start, end, start code point, end code point], ...]} or
+ * fixed moment, or the clock), "dump": "tokens" | "ast" | "code" shows a stage instead. Each line
+ * of output is {"ok": text, "spans": [[start, end, start code point, end code point], ...]} or
  * {"error": message, "kind", "line", "column", "message_index", "excerpt"}. */
 #include <stdio.h>
 #include <stdlib.h>

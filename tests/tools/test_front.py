@@ -25,7 +25,7 @@ def test_help_names_every_verb(root, arguments):
         assert verb in done.stdout
 
 
-@pytest.mark.parametrize("verb", ["bench-encode", "fuzz", "selfcheck", "test-distributed"])
+@pytest.mark.parametrize("verb", ["bench-encode", "selfcheck", "test-distributed"])
 def test_missing_verbs_fail_by_name(root, verb):
     done = make(root, verb)
     assert done.returncode != 0
