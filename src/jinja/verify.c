@@ -80,10 +80,10 @@ static td_code check_insn(jj_check *k, uint32_t pc)
         return td_fail(k->err, TD_E_INTERNAL, "bad bytecode at %u: no such operation", pc);
     const char *kinds = jj_op_operands((jj_opcode)in.op);
     uint32_t hops = kinds[0] == 'h' ? in.a : kinds[1] == 'h' ? in.b : 0;
-    if ((in.op == JJ_O_CALL || in.op == JJ_O_CALL_EMIT) && in.a == 0)
-        kinds = "---"; /* no keywords, no names of them */
+    /* a call without keywords has no tuple of their names */
+    bool unused = (in.op == JJ_O_CALL || in.op == JJ_O_CALL_EMIT) && in.a == 0;
     if (!operand_ok(k, kinds[0], in.a, 0) || !operand_ok(k, kinds[1], in.b, 0) ||
-        !operand_ok(k, kinds[2], in.c, hops))
+        (!unused && !operand_ok(k, kinds[2], in.c, hops)))
         return bad(k, pc, "operand out of range");
     if (in.op == JJ_O_BLOCK && in.c >= k->t->block_count)
         return bad(k, pc, "no such block");
