@@ -120,7 +120,7 @@ static td_code use_method(jj_vm *vm, const jj_builtin *b, td_value v, td_str nam
 
 static td_code namespace_get(const jj_namespace *ns, td_value key, td_value *ret, bool *ret_found)
 {
-    const td_value *found = td_dict_find_key(ns->attrs, key);
+    const td_value *found = jj_find(ns->attrs, key);
     *ret_found = found != NULL;
     if (found != NULL)
         *ret = *found;

@@ -68,15 +68,15 @@ static td_code compile_logic(jj_compiler *c, jj_node *n, const jj_frame_info *f)
 
 static td_code compile_cond(jj_compiler *c, jj_node *n, const jj_frame_info *outer)
 {
-    uint32_t otherwise, end, q;
+    uint32_t end, q;
+    jj_jumps otherwise = { 0 };
     jj_frame_info f = *outer;
     f.soft = true;
-    TD_TRY(jj_compile_expr(c, n->a, &f));
-    TD_TRY(jj_emit_jump(c, JJ_O_JUMP_FALSE, 0, 0, &otherwise));
+    TD_TRY(jj_compile_jump(c, n->a, &f, false, &otherwise));
     TD_TRY(jj_compile_expr(c, n->b, &f));
     TD_TRY(jj_emit_jump(c, JJ_O_JUMP, 0, 0, &end));
     c->unit->depth--;
-    jj_patch(c, otherwise);
+    jj_patch_all(c, &otherwise);
     if (n->c != NULL) {
         TD_TRY(jj_compile_expr(c, n->c, &f));
     } else {
@@ -148,6 +148,12 @@ static td_code compile_getattr(jj_compiler *c, jj_node *n, const jj_frame_info *
     TD_TRY(jj_compile_expr(c, n->a, f));
     TD_TRY(jj_add_attr(c, n->attr, &attr));
     c->at = n->at;
+    jj_insn *last = &c->t->code[jj_here(c) - 1];
+    if (last->op == JJ_O_LOAD && c->label != jj_here(c) && last->c <= UINT16_MAX) {
+        *last = (jj_insn){ .op = JJ_O_LOAD_ATTR, .b = (uint16_t)last->c, .c = attr };
+        c->t->offsets[jj_here(c) - 1] = n->at;
+        return TD_OK;
+    }
     return jj_emit(c, JJ_O_ATTR, 0, 0, attr);
 }
 
@@ -214,7 +220,7 @@ static td_code compile_kind(jj_compiler *c, jj_node *n, const jj_frame_info *f)
 
 /* The reference does not fold what is a list, tuple or dict itself, so an unhashable key in one
  * fails at run time; otherwise folding them cannot be noticed. */
-static td_code optimize(jj_compiler *c, jj_node *n)
+td_code jj_optimize_expr(jj_compiler *c, jj_node *n)
 {
     bool constant;
     td_value v;
@@ -234,7 +240,7 @@ td_code jj_compile_expr(jj_compiler *c, jj_node *n, const jj_frame_info *f)
 {
     if (++c->depth > DEPTH_MAX)
         return td_fail_at(c->err, TD_E_LIMIT, n->at, "expression nested too deeply");
-    TD_TRY(optimize(c, n));
+    TD_TRY(jj_optimize_expr(c, n));
     uint32_t at = c->at;
     c->at = n->at;
     TD_TRY(compile_kind(c, n, f));

@@ -47,7 +47,7 @@ static td_code compile_loop_filter(jj_compiler *c, jj_node *n, jj_frame_info *f,
     jj_frame_info test = { .parent = f, .symbols = jj_symbols_new(c->arena, f->symbols) };
     jj_unit unit;
     jj_nest *nest = c->nest;
-    uint32_t skip;
+    jj_jumps skip = { 0 };
     if (test.symbols == NULL || !jj_symbols_analyze(c->arena, test.symbols, n, JJ_FOR_TEST))
         return td_arena_fail(c->arena, c->err);
     TD_TRY(jj_unit_begin(c, JJ_FUNC_FILTER, &unit, test.symbols->level, false));
@@ -55,13 +55,12 @@ static td_code compile_loop_filter(jj_compiler *c, jj_node *n, jj_frame_info *f,
     c->nest = NULL;
     unit.depth = 1;
     TD_TRY(jj_enter_frame(c, &test));
-    c->t->funcs[unit.func].entry = jj_here(c);
+    c->t->funcs[unit.func].entry = c->label = jj_here(c);
     TD_TRY(jj_compile_target(c, n->a, &test));
-    TD_TRY(jj_compile_expr(c, n->c, &test));
-    TD_TRY(jj_emit_jump(c, JJ_O_JUMP_FALSE, 0, 0, &skip));
+    TD_TRY(jj_compile_jump(c, n->c, &test, false, &skip));
     TD_TRY(load_target(c, n->a, &test));
     TD_TRY(jj_emit(c, JJ_O_KEEP, 0, 0, 0));
-    jj_patch(c, skip);
+    jj_patch_all(c, &skip);
     TD_TRY(jj_emit(c, JJ_O_SKIP, 0, 0, 0));
     c->nest = nest;
     return jj_unit_end(c);
@@ -83,7 +82,7 @@ static td_code compile_rounds(jj_compiler *c, jj_node *n, jj_frame_info *body,
         TD_TRY(jj_slot_of(c, loop, &hops, &slot));
         TD_TRY(jj_emit(c, JJ_O_LOOP_VAR, 0, 0, slot));
     }
-    nest.next = jj_here(c);
+    nest.next = c->label = jj_here(c);
     TD_TRY(jj_emit_jump(c, JJ_O_NEXT, 0, 0, &end));
     TD_TRY(jj_compile_target(c, n->a, body));
     TD_TRY(jj_enter_frame(c, body));

@@ -27,71 +27,6 @@ static td_code inner_frame(jj_compiler *c, jj_frame_info *f, const jj_node *n,
     return TD_OK;
 }
 
-/* ---- output ---- */
-
-/* Adds text to the constant that is waiting to be emitted. */
-static td_code wait_text(jj_compiler *c, td_buf *text, td_str s)
-{
-    td_code code = td_buf_put(text, s);
-    return code != TD_OK ? td_buf_fail(text, c->err, code, "constant text") : TD_OK;
-}
-
-static td_code flush_text(jj_compiler *c, td_buf *text)
-{
-    uint32_t k;
-    if (text->len == 0)
-        return TD_OK;
-    TD_TRY(jj_add_const(c, td_string(td_buf_view(text)), &k));
-    text->len = 0;
-    return jj_emit(c, JJ_O_EMIT_CONST, 0, 0, k);
-}
-
-/* The text that a constant child prints; false: it is none. */
-static td_code constant_text(jj_compiler *c, jj_node *n, td_buf *text, bool *ret)
-{
-    td_value v;
-    *ret = true;
-    if (n->kind == JJ_N_DATA)
-        return wait_text(c, text, td_as_str(n->value));
-    TD_TRY(jj_as_const(c, n, &v, ret));
-    if (!*ret)
-        return TD_OK;
-    if (c->autoescape && jj_escape(c->fold_vm, v, &v) != TD_OK)
-        *ret = false;
-    size_t before = text->len;
-    if (*ret && jj_append_str(c->fold_vm, text, v) != TD_OK) {
-        text->len = before;
-        *ret = false;
-    }
-    jj_vm_clear_error(c->fold_vm);
-    return TD_OK;
-}
-
-static td_code compile_pieces(jj_compiler *c, jj_node *n, const jj_frame_info *f, td_buf *text)
-{
-    for (uint32_t i = 0; i < n->list[0].count; i++) {
-        jj_node *piece = n->list[0].items[i];
-        bool constant;
-        c->at = piece->at;
-        TD_TRY(constant_text(c, piece, text, &constant));
-        if (constant)
-            continue;
-        TD_TRY(flush_text(c, text));
-        TD_TRY(jj_compile_expr(c, piece, f));
-        c->at = piece->at;
-        TD_TRY(jj_emit(c, JJ_O_EMIT, jj_mode(c), 0, 0));
-    }
-    return flush_text(c, text);
-}
-
-static td_code compile_output(jj_compiler *c, jj_node *n, const jj_frame_info *f)
-{
-    td_buf text = { 0 };
-    td_code code = compile_pieces(c, n, f, &text);
-    td_buf_done(&text);
-    return code;
-}
-
 /* ---- set ---- */
 
 td_code jj_compile_target(jj_compiler *c, const jj_node *target, const jj_frame_info *f)
@@ -236,15 +171,15 @@ static td_code compile_macro(jj_compiler *c, jj_node *n, jj_frame_info *f)
 /* ---- control ---- */
 
 static td_code compile_branch(jj_compiler *c, jj_node *test, const jj_nodes *body,
-                              jj_frame_info *f, uint32_t *ret_end)
+                              jj_frame_info *f, bool last, uint32_t *ret_end)
 {
-    uint32_t next;
-    TD_TRY(jj_compile_expr(c, test, f));
-    c->at = test->at;
-    TD_TRY(jj_emit_jump(c, JJ_O_JUMP_FALSE, 0, 0, &next));
+    jj_jumps next = { 0 };
+    TD_TRY(jj_compile_jump(c, test, f, false, &next));
     TD_TRY(jj_compile_body(c, body, f));
-    TD_TRY(jj_emit_jump(c, JJ_O_JUMP, 0, 0, ret_end));
-    jj_patch(c, next);
+    *ret_end = UINT32_MAX;
+    if (!last)
+        TD_TRY(jj_emit_jump(c, JJ_O_JUMP, 0, 0, ret_end));
+    jj_patch_all(c, &next);
     return TD_OK;
 }
 
@@ -253,17 +188,20 @@ static td_code compile_if(jj_compiler *c, jj_node *n, const jj_frame_info *outer
     jj_frame_info f = *outer;
     f.soft = true;
     uint32_t count = n->list[1].count + 1;
+    bool otherwise = n->list[2].count != 0;
     uint32_t *ends = td_arena_array(c->arena, uint32_t, count);
     if (ends == NULL)
         return jj_compile_nomem(c);
-    TD_TRY(compile_branch(c, n->a, &n->list[0], &f, &ends[0]));
+    TD_TRY(compile_branch(c, n->a, &n->list[0], &f, count == 1 && !otherwise, &ends[0]));
     for (uint32_t i = 1; i < count; i++) {
         jj_node *elif = n->list[1].items[i - 1];
-        TD_TRY(compile_branch(c, elif->a, &elif->list[0], &f, &ends[i]));
+        TD_TRY(compile_branch(c, elif->a, &elif->list[0], &f, i + 1 == count && !otherwise,
+                              &ends[i]));
     }
     TD_TRY(jj_compile_body(c, &n->list[2], &f));
     for (uint32_t i = 0; i < count; i++)
-        jj_patch(c, ends[i]);
+        if (ends[i] != UINT32_MAX)
+            jj_patch(c, ends[i]);
     return TD_OK;
 }
 
@@ -342,7 +280,7 @@ static td_code compile_stmt(jj_compiler *c, jj_node *n, jj_frame_info *f)
 {
     c->at = n->at;
     switch (n->kind) {
-    case JJ_N_OUTPUT: return compile_output(c, n, f);
+    case JJ_N_OUTPUT: return jj_compile_output(c, n, f);
     case JJ_N_IF: return compile_if(c, n, f);
     case JJ_N_FOR: return jj_compile_for(c, n, f);
     case JJ_N_ASSIGN: return compile_assign(c, n, f);

@@ -53,6 +53,15 @@ uint32_t jj_here(const jj_compiler *c)
     return c->t->code_count;
 }
 
+static uint32_t most_parameters(const jj_attr *a)
+{
+    uint32_t most = a->markup_method != NULL ? a->markup_method->max : 0;
+    for (int tag = 0; tag <= TD_V_OBJECT; tag++)
+        if (a->methods[tag] != NULL && a->methods[tag]->max > most)
+            most = a->methods[tag]->max;
+    return most;
+}
+
 static void track_depth(jj_compiler *c, jj_insn in)
 {
     uint32_t pops, pushes;
@@ -62,8 +71,11 @@ static void track_depth(jj_compiler *c, jj_insn in)
     u->depth = u->depth - pops + pushes;
     jj_func *f = &c->t->funcs[u->func];
     uint32_t most = u->depth + 1;
-    if (in.op == JJ_O_FILTER || in.op == JJ_O_TEST || in.op == JJ_O_METHOD)
-        most += UINT8_MAX; /* parameters that were not given are filled in on the stack */
+    /* parameters that were not given are filled in on the stack */
+    if (in.op == JJ_O_FILTER || in.op == JJ_O_TEST)
+        most += c->t->builtins[in.c]->max;
+    if (in.op == JJ_O_METHOD)
+        most += most_parameters(&c->t->attrs[in.c]);
     if (most > f->stack_max)
         f->stack_max = most;
 }
@@ -92,6 +104,7 @@ td_code jj_emit_jump(jj_compiler *c, jj_opcode op, uint32_t a, uint32_t b, uint3
 void jj_patch(jj_compiler *c, uint32_t jump)
 {
     c->t->code[jump].c = jj_here(c);
+    c->label = jj_here(c);
 }
 
 /* ---- constants ---- */
@@ -304,6 +317,7 @@ td_code jj_unit_begin(jj_compiler *c, jj_func_kind kind, jj_unit *unit, uint32_t
         .name = td_none(),
     };
     c->unit = unit;
+    c->label = jj_here(c);
     return TD_OK;
 }
 

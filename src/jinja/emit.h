@@ -54,6 +54,7 @@ typedef struct jj_compiler {
     jj_nest *nest;
     jj_vm *fold_vm;    /* computes constants */
     uint32_t at;       /* source offset of what is being compiled */
+    uint32_t label;    /* the last place that a jump goes to: code before it cannot be fused */
     uint32_t depth;    /* of the recursion over the tree */
     uint32_t code_cap, offset_cap, const_cap, func_cap, attr_cap, ctx_cap, missing_cap;
     uint32_t builtin_cap, literal_cap, warning_cap, block_cap, block_cap2;
@@ -97,11 +98,29 @@ td_code jj_enter_frame(jj_compiler *c, const jj_frame_info *f);
 /* ---- compile_expr.c, compile_call.c ---- */
 
 td_code jj_compile_expr(jj_compiler *c, jj_node *n, const jj_frame_info *f);
+/* Folds n as the statement visitor of the reference would. */
+td_code jj_optimize_expr(jj_compiler *c, jj_node *n);
 /* Without folding the node itself first. */
 td_code jj_compile_filter(jj_compiler *c, jj_node *n, const jj_frame_info *f);
 td_code jj_compile_test(jj_compiler *c, jj_node *n, const jj_frame_info *f);
 td_code jj_compile_call(jj_compiler *c, jj_node *n, const jj_frame_info *f, bool with_caller);
 jj_escape_mode jj_mode(const jj_compiler *c);
+
+/* ---- compile_jump.c ---- */
+
+/* Jumps that go to the same place. */
+typedef struct jj_jumps {
+    uint32_t *items;
+    uint32_t count, cap;
+} jj_jumps;
+/* Code that jumps when the truth of n is jump_if and goes on otherwise. */
+td_code jj_compile_jump(jj_compiler *c, jj_node *n, const jj_frame_info *f, bool jump_if,
+                        jj_jumps *jumps);
+void jj_patch_all(jj_compiler *c, const jj_jumps *jumps);
+
+/* ---- compile_output.c ---- */
+
+td_code jj_compile_output(jj_compiler *c, jj_node *n, const jj_frame_info *f);
 
 /* ---- compile_stmt.c, compile_scope.c ---- */
 

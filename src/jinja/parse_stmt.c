@@ -568,6 +568,30 @@ static td_code parse_body(jj_parser *p, const char *const *end_tags, jj_nodes *r
     return TD_OK;
 }
 
+/* Chains such as a + b + c + ... make deep trees without deep parsing. What walks the tree later is
+ * recursive, so the height is bounded here, by a walk that is not. */
+static td_code check_height(jj_parser *p, const jj_node *root)
+{
+    enum { HEIGHT_MAX = 1000 };
+    const jj_node *path[HEIGHT_MAX];
+    uint32_t next[HEIGHT_MAX], n = 1;
+    path[0] = root;
+    next[0] = 0;
+    while (n != 0) {
+        const jj_node *child = jj_child(path[n - 1], &next[n - 1]);
+        if (child == NULL) {
+            n--;
+            continue;
+        }
+        if (n == HEIGHT_MAX)
+            return td_fail_at(p->err, TD_E_LIMIT, child->at, "more than %d levels of nesting",
+                              HEIGHT_MAX);
+        path[n] = child;
+        next[n++] = 0;
+    }
+    return TD_OK;
+}
+
 td_code jj_parse(td_arena *a, jj_names *names, td_str source, const jj_tokens *tokens,
                  jj_node **ret, td_error *err)
 {
@@ -576,5 +600,6 @@ td_code jj_parse(td_arena *a, jj_names *names, td_str source, const jj_tokens *t
     if (p.cur->kind == JJ_T_ERROR)
         return jj_syntax(&p, p.cur->at, "%s", tokens->error);
     TD_TRY(jj_node_new(&p, JJ_N_TEMPLATE, 0, ret));
-    return parse_body(&p, NULL, &(*ret)->list[0]);
+    TD_TRY(parse_body(&p, NULL, &(*ret)->list[0]));
+    return check_height(&p, *ret);
 }

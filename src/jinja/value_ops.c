@@ -245,6 +245,39 @@ static td_code int_op(jj_vm *vm, jj_op op, td_value a, td_value b, td_value *ret
 
 /* ---- sequences ---- */
 
+/* a followed by b. A text that was made here and is added to again grows in place while there is
+ * room behind it: nobody else owns those bytes, and older values keep their own length. */
+static td_code join(jj_vm *vm, td_str a, td_str b, char **ret)
+{
+    enum { SLACK = 32, ROOM_FROM = 64 };
+    size_t len = a.len + b.len, room = len;
+    jj_growing *g = NULL;
+    for (int i = 0; a.len != 0 && i < JJ_GROWING; i++)
+        if (vm->growing[i].end == a.ptr + a.len)
+            g = &vm->growing[i];
+    if (g != NULL && b.len <= (size_t)(g->limit - g->end)) {
+        if (b.len != 0)
+            memcpy(g->end, b.ptr, b.len);
+        g->end += b.len;
+        *ret = (char *)(uintptr_t)a.ptr;
+        return TD_OK;
+    }
+    if (g != NULL && len >= ROOM_FROM)
+        room = 2 * len;
+    if (g == NULL)
+        g = &vm->growing[vm->next_growing++ % JJ_GROWING];
+    char *to = td_arena_alloc(vm->arena, room + SLACK, 1);
+    if (to == NULL)
+        return jj_nomem(vm);
+    if (a.len != 0)
+        memcpy(to, a.ptr, a.len);
+    if (b.len != 0)
+        memcpy(to + a.len, b.ptr, b.len);
+    *g = (jj_growing){ to + len, to + room };
+    *ret = to;
+    return TD_OK;
+}
+
 static td_code add_text(jj_vm *vm, td_value a, td_value b, td_value *ret)
 {
     bool markup = jj_is_markup(a) || jj_is_markup(b);
@@ -253,15 +286,10 @@ static td_code add_text(jj_vm *vm, td_value a, td_value b, td_value *ret)
     if (markup && !jj_is_markup(b))
         TD_TRY(jj_escape(vm, b, &b));
     size_t len = (size_t)a.len + b.len;
+    char *to = NULL;
     if (len > UINT32_MAX)
         return td_fail(vm->err, TD_E_LIMIT, "text of %zu bytes", len);
-    char *to = td_arena_alloc(vm->arena, len + 32, 1);
-    if (to == NULL)
-        return jj_nomem(vm);
-    if (a.len != 0)
-        memcpy(to, a.as.str, a.len);
-    if (b.len != 0)
-        memcpy(to + a.len, b.as.str, b.len);
+    TD_TRY(join(vm, td_as_str(a), td_as_str(b), &to));
     *ret = td_string((td_str){ to, len });
     ret->flags = (uint8_t)((markup ? TD_VF_MARKUP : 0) | (a.flags & b.flags & TD_VF_ASCII));
     return TD_OK;

@@ -85,6 +85,8 @@ static td_code check_insn(jj_check *k, uint32_t pc)
     if (!operand_ok(k, kinds[0], in.a, 0) || !operand_ok(k, kinds[1], in.b, 0) ||
         (!unused && !operand_ok(k, kinds[2], in.c, hops)))
         return bad(k, pc, "operand out of range");
+    if (in.op == JJ_O_JUMP_KIND && in.a / 2u >= k->t->builtin_count)
+        return bad(k, pc, "no such test");
     if (in.op == JJ_O_BLOCK && in.c >= k->t->block_count)
         return bad(k, pc, "no such block");
     if ((in.op == JJ_O_FILTER || in.op == JJ_O_TEST) &&

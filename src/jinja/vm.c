@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "jinja/vm_internal.h"
+#include "value/json.h"
 
 #define TRY(expr)                                                                                  \
     do {                                                                                           \
@@ -37,6 +38,63 @@ static bool escapes(const jj_vm *vm, jj_escape_mode mode)
 static td_code emit_escaped(jj_vm *vm, td_value v)
 {
     TD_TRY(jj_escape(vm, v, &v));
+    return jj_emit_value(vm, v);
+}
+
+/* Short constants are copied as two vectors: both sides have slack for them. */
+static td_code emit_const(jj_vm *vm, td_value v)
+{
+    td_buf *out = vm->out;
+    if (v.len > 32 || out->ptr == NULL || v.len > out->cap - out->len)
+        return emit_text(vm, td_as_str(v));
+    memcpy(out->ptr + out->len, v.as.str, 32);
+    out->len += v.len;
+    return TD_OK;
+}
+
+static bool is_plain_text(td_value v)
+{
+    return v.tag == TD_V_STR && (v.flags & TD_VF_MARKUP) == 0;
+}
+
+/* Adds next to the sum *sum. While all pieces are plain text they go to the output at once and the
+ * sum is but a note of where they begin. */
+static td_code add_emit(jj_vm *vm, td_value *sum, td_value next)
+{
+    if (is_plain_text(next) && vm->spans == NULL) {
+        if (sum->tag == JJ_V_EMITTED)
+            return emit_text(vm, td_as_str(next));
+        if (is_plain_text(*sum)) {
+            size_t mark = vm->out->len;
+            TD_TRY(emit_text(vm, td_as_str(*sum)));
+            *sum = (td_value){ .tag = JJ_V_EMITTED, .as.integer = (int64_t)mark };
+            return emit_text(vm, td_as_str(next));
+        }
+    }
+    if (sum->tag == JJ_V_EMITTED) {
+        size_t mark = (size_t)sum->as.integer;
+        td_str text = { vm->out->ptr + mark, vm->out->len - mark };
+        TD_TRY(jj_new_text(vm, text, sum));
+        vm->out->len = mark;
+    }
+    return jj_binop(vm, JJ_ADD, *sum, next, sum);
+}
+
+static td_code emit_json(jj_vm *vm, const jj_builtin *b, td_value v)
+{
+    static const td_json_style plain = { 0 };
+    size_t mark = vm->out->len;
+    td_error err = TD_ERROR_INIT;
+    td_code code = td_json_write(vm->out, v, &plain, &err);
+    td_error_clear(&err);
+    if (code == TD_OK)
+        return TD_OK;
+    vm->out->len = mark; /* the filter itself tells what is wrong */
+    td_value args[4];
+    for (int i = 0; i < 4; i++)
+        args[i].tag = JJ_ABSENT;
+    jj_args none = { .pos = args, .npos = b->max };
+    TD_TRY(b->fn(vm, v, &none, &v));
     return jj_emit_value(vm, v);
 }
 
@@ -217,6 +275,17 @@ static td_code locate(jj_vm *vm, td_code code, const jj_insn *pc, const td_value
     return code;
 }
 
+/* The next item of a loop over a list that nobody looked ahead in. */
+static inline bool next_item(jj_loop *loop, td_value *ret)
+{
+    if (!jj_iter_has_item(&loop->it) || loop->has_after || loop->filter != NULL)
+        return false;
+    loop->index0++;
+    loop->before = loop->current;
+    *ret = loop->current = loop->it.source.as.items[loop->it.at++];
+    return true;
+}
+
 /* ---- the loop ---- */
 
 static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
@@ -228,21 +297,34 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
     jj_frame *other;
     td_code code;
     jj_insn in;
+    int64_t number;
     bool yes;
     for (;;) {
         in = *pc++;
         switch ((jj_opcode)in.op) {
         case JJ_O_EMIT_CONST:
-            TRY(emit_text(vm, td_as_str(consts[in.c])));
+            TRY(emit_const(vm, consts[in.c]));
             break;
         case JJ_O_EMIT:
             sp--;
+            if (sp->tag == JJ_V_EMITTED)
+                break;
             if (in.a != JJ_PLAIN && escapes(vm, (jj_escape_mode)in.a))
                 TRY(emit_escaped(vm, *sp));
             else if (sp->tag == TD_V_STR)
                 TRY(emit_text(vm, td_as_str(*sp)));
             else
                 TRY(jj_emit_value(vm, *sp));
+            break;
+        case JJ_O_ADD_EMIT:
+            sp--;
+            TRY(add_emit(vm, &sp[-1], sp[0]));
+            break;
+        case JJ_O_ADD_CONST_EMIT:
+            TRY(add_emit(vm, &sp[-1], consts[in.c]));
+            break;
+        case JJ_O_TOJSON_EMIT:
+            TRY(emit_json(vm, t->builtins[in.c], *--sp));
             break;
         case JJ_O_EMIT_RAW:
             TRY(emit_raw(vm, *--sp));
@@ -317,9 +399,23 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             sp--;
             break;
 
-        case JJ_O_ATTR:
-            TRY(jj_attr_get(vm, sp[-1], &t->attrs[in.c], &sp[-1]));
+        case JJ_O_LOAD_ATTR:
+            *sp++ = slots[in.b];
+            /* fall through */
+        case JJ_O_ATTR: {
+            const jj_attr *attr = &t->attrs[in.c];
+            td_value v = sp[-1];
+            if (v.tag == TD_V_DICT && attr->methods[TD_V_DICT] == NULL && !attr->unsafe) {
+                const td_value *found = jj_find(v.as.dict, attr->key);
+                if (found != NULL)
+                    sp[-1] = *found;
+                else
+                    sp[-1] = undefined_value(&attr->missing, (TD_V_DICT + 1) << JJ_UF_TYPE);
+                break;
+            }
+            TRY(jj_attr_get(vm, v, attr, &sp[-1]));
             break;
+        }
         case JJ_O_ITEM:
             sp--;
             TRY(jj_getitem(vm, sp[-1], sp[0], &sp[-1]));
@@ -330,6 +426,11 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             break;
         case JJ_O_BINARY:
             sp--;
+            if (in.a == JJ_ADD && sp[-1].tag == TD_V_INT && sp[0].tag == TD_V_INT &&
+                !__builtin_add_overflow(sp[-1].as.integer, sp[0].as.integer, &number)) {
+                sp[-1].as.integer = number;
+                break;
+            }
             TRY(jj_binop(vm, (jj_op)in.a, sp[-1], sp[0], &sp[-1]));
             break;
         case JJ_O_NEG:
@@ -436,6 +537,37 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             if (yes == (in.op == JJ_O_JUMP_TRUE))
                 pc = code_start + in.c;
             break;
+        case JJ_O_JUMP_CONST: {
+            td_value v = *--sp, k = consts[in.b];
+            jj_cmp op = (jj_cmp)(in.a & 0x7F);
+            if (op <= JJ_NE && v.tag == TD_V_STR)
+                yes = jj_text_eq(v, k) == (op == JJ_EQ);
+            else if (op == JJ_IN || op == JJ_NOT_IN)
+                TRY(jj_compare(vm, op, k, v, &yes));
+            else
+                TRY(jj_compare(vm, op, v, k, &yes));
+            if (yes == (in.a >> 7))
+                pc = code_start + in.c;
+            break;
+        }
+        case JJ_O_JUMP_COMPARE:
+            sp -= 2;
+            TRY(jj_compare(vm, (jj_cmp)(in.a & 0x7F), sp[0], sp[1], &yes));
+            if (yes == (in.a >> 7))
+                pc = code_start + in.c;
+            break;
+        case JJ_O_JUMP_KIND:
+            sp--;
+            if (sp->tag < TD_V_OBJECT) {
+                yes = in.b >> sp->tag & 1;
+            } else {
+                jj_args none = { 0 };
+                TRY(t->builtins[in.a / 2]->fn(vm, *sp, &none, sp));
+                yes = sp->as.integer != 0;
+            }
+            if (yes == (in.a & 1))
+                pc = code_start + in.c;
+            break;
         case JJ_O_AND:
         case JJ_O_OR:
             TRY(jj_truth(vm, sp[-1], &yes));
@@ -452,7 +584,16 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             break;
         }
         case JJ_O_NEXT:
-            TRY(jj_charge(vm, in.c - (uint64_t)(pc - code_start) + 1));
+            number = (int64_t)in.c - (pc - code_start) + 1;
+            if (vm->steps_left - (uint64_t)number > vm->steps_next_look &&
+                vm->steps_left > (uint64_t)number)
+                vm->steps_left -= (uint64_t)number;
+            else
+                TRY(jj_charge(vm, (uint64_t)number));
+            if (next_item((jj_loop *)sp[-1].as.object, sp)) {
+                sp++;
+                break;
+            }
             TRY(jj_loop_next(vm, (jj_loop *)sp[-1].as.object, sp, &yes));
             if (yes)
                 sp++;

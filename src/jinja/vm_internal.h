@@ -2,6 +2,8 @@
 #ifndef TD_SRC_JINJA_VM_INTERNAL_H
 #define TD_SRC_JINJA_VM_INTERNAL_H
 
+#include <string.h>
+
 #include "base/error.h"
 #include "jinja/ast.h"
 #include "jinja/bytecode.h"
@@ -14,6 +16,7 @@ enum {
 
     JJ_V_MARK = 0xFE, /* tag of a capture's mark or saved state on the stack; integer in as */
     JJ_V_LOOP = 0xFD, /* tag of a loop on the stack; object in as */
+    JJ_V_EMITTED = 0xFC, /* tag of a sum whose text is in the output from as.integer on */
 
     JJ_DEPTH_MAX = 1000, /* CPython's recursion limit, counted in its frames */
     JJ_DEPTH_CALL = 5,   /* its frames for one call of a macro */
@@ -49,8 +52,16 @@ typedef struct jj_macro {
 } jj_macro;
 extern const td_object_type jj_macro_type, jj_self_type;
 
+/* A text with room behind it that a sum may grow into. */
+typedef struct jj_growing {
+    char *end, *limit;
+} jj_growing;
+enum { JJ_GROWING = 4 };
+
 struct jj_vm {
     const td_template *t;
+    jj_growing growing[JJ_GROWING];
+    unsigned next_growing;
     td_arena *arena;
     td_buf *out;
     td_error *err;
@@ -118,6 +129,12 @@ td_code jj_loop_next(jj_vm *vm, jj_loop *loop, td_value *ret, bool *ret_more);
 td_code jj_frame_new(jj_vm *vm, const jj_func *func, jj_frame *up, td_value *ctx,
                      jj_frame **ret);
 
+/* Whether the iterator goes over a list or tuple and is not at its end. */
+static inline bool jj_iter_has_item(const jj_iter *it)
+{
+    return (it->source.tag == TD_V_LIST || it->source.tag == TD_V_TUPLE) && it->at < it->end;
+}
+
 /* ---- vm_call.c ---- */
 
 /* Calls with keywords named by a tuple; their values follow the positional ones. */
@@ -147,6 +164,24 @@ td_code jj_attr_get(jj_vm *vm, td_value v, const jj_attr *attr, td_value *ret);
 td_code jj_no_attr(jj_vm *vm, td_value v, const jj_attr *attr, td_value *ret);
 td_code jj_namespace_set(jj_vm *vm, td_value ns, td_value name, td_value v);
 td_value jj_missing_value(const td_undefined *u);
+
+/* td_dict_find_key with the search of small dicts in place. */
+static inline const td_value *jj_find(const td_dict *d, td_value key)
+{
+    if (d->index != NULL)
+        return td_dict_find_key(d, key);
+    const td_entry *e = d->entries, *end = e + d->count;
+    for (; e < end; e++)
+        if (e->key.hash == key.hash && e->key.len == key.len && e->key.tag == TD_V_STR &&
+            memcmp(e->key.as.str, key.as.str, key.len) == 0)
+            return &e->val;
+    return NULL;
+}
+
+static inline bool jj_text_eq(td_value a, td_value b)
+{
+    return a.len == b.len && memcmp(a.as.str, b.as.str, a.len) == 0;
+}
 
 static inline bool jj_is_markup(td_value v)
 {
