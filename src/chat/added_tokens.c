@@ -4,8 +4,8 @@
  * Idea:  (1) named tokens from class defaults and configuration, (2) a table "by id" from
  *        added_tokens_decoder, or else from the other files, (3) that table over the backend's own
  *        tokens, (4) named and extra tokens that are still missing.
- * Holds: ids written in files order tokens only; a token's id is that of the vocabulary entry of
- *        the same text, else the next free one. */
+ * Holds: ids written in files order tokens only. The tokenizer gives a token the id of the
+ *        vocabulary entry of the same text, else the next free one, so order is all that counts. */
 #include "chat/added_tokens.h"
 
 #include <string.h>
@@ -123,6 +123,8 @@ typedef struct merge {
     td_named_list named; /* a token without text: unset */
     td_token_list extra;
     td_token_list by_id;
+    int64_t highest_id;  /* of by_id */
+    td_dict *index;      /* text -> place in the backend's list */
     td_error *err;
 } merge;
 
@@ -258,12 +260,14 @@ static bool parse_id(td_str text, int64_t *ret)
 /* Sets the token of an id, replacing an earlier one. */
 static td_code put_by_id(merge *m, td_added token)
 {
-    for (size_t i = 0; i < m->by_id.count; i++) {
+    for (size_t i = 0; token.id <= m->highest_id && i < m->by_id.count; i++) {
         if (m->by_id.items[i].id == token.id) {
             m->by_id.items[i] = token;
             return TD_OK;
         }
     }
+    if (token.id > m->highest_id)
+        m->highest_id = token.id;
     return push_added(m->a, &m->by_id, token, m->err);
 }
 
@@ -334,50 +338,20 @@ static bool same_token(const td_added *x, const td_added *y)
            x->single_word == y->single_word;
 }
 
-/* The vocabulary entry of a text, or -1. */
-static int64_t vocab_id(const td_dict *file, td_str text, int64_t *ret_size)
-{
-    const td_value *model = key_of(file, "model");
-    const td_value *vocab =
-        model != NULL && model->tag == TD_V_DICT ? key_of(model->as.dict, "vocab") : NULL;
-    *ret_size = 0;
-    if (vocab != NULL && vocab->tag == TD_V_DICT) {
-        *ret_size = vocab->as.dict->count;
-        const td_value *id = td_dict_find(vocab->as.dict, text);
-        return id != NULL && id->tag == TD_V_INT ? id->as.integer : -1;
-    }
-    if (vocab == NULL || vocab->tag != TD_V_LIST)
-        return -1;
-    *ret_size = vocab->len;
-    for (uint32_t i = 0; i < vocab->len; i++) {
-        td_value piece = vocab->as.items[i];
-        if (piece.tag == TD_V_LIST && piece.len != 0 && td_is_str(piece.as.items[0]) &&
-            td_str_eq(td_as_str(piece.as.items[0]), text))
-            return i;
-    }
-    return -1;
-}
-
 /* Adds one token to the backend, as add_tokens does. */
 static td_code add_to_backend(merge *m, td_tokens *t, td_added token)
 {
-    td_added *old = find_added(&t->added, token.text);
-    if (old != NULL) {
+    const td_value *at = td_dict_find(m->index, token.text);
+    if (at != NULL) {
+        td_added *old = &t->added.items[at->as.integer];
         token.id = old->id;
         t->changed |= !same_token(old, &token);
         *old = token;
         return TD_OK;
     }
-    int64_t next;
-    token.id = vocab_id(m->files->file, token.text, &next);
-    if (token.id < 0) {
-        for (size_t i = 0; i < t->added.count; i++) {
-            if (t->added.items[i].id >= next)
-                next = t->added.items[i].id + 1;
-        }
-        token.id = next;
-    }
     t->changed = true;
+    if (!td_dict_set(m->a, m->index, td_key(token.text), td_int((int64_t)t->added.count)))
+        return td_arena_fail(m->a, m->err);
     return push_added(m->a, &t->added, token, m->err);
 }
 
@@ -399,27 +373,25 @@ static void settle_named(merge *m)
 
 static td_code build_backend(merge *m, td_tokens *t)
 {
-    td_token_list own = { 0 };
-    TD_TRY(td_tokens_of_file(m->a, m->files->file, &own, m->err));
+    if ((m->index = td_dict_new(m->a, 64)) == NULL)
+        return td_arena_fail(m->a, m->err);
     if (m->files->rule == NULL) {
-        t->added = own;
-        for (size_t i = 0; i < own.count; i++) { /* ids close up as the reference's loader does */
-            int64_t size, id = vocab_id(m->files->file, own.items[i].text, &size);
-            (void)size;
-            if (id >= 0)
-                own.items[i].id = id;
-        }
+        td_token_list own = { 0 };
+        TD_TRY(td_tokens_of_file(m->a, m->files->file, &own, m->err));
+        for (size_t i = 0; i < own.count; i++)
+            TD_TRY(add_to_backend(m, t, own.items[i]));
+        t->changed = false;
     }
     for (size_t i = 0; i < m->by_id.count; i++)
         TD_TRY(add_to_backend(m, t, m->by_id.items[i]));
     for (size_t i = 0; i < m->named.count; i++) {
         td_added token = m->named.items[i].token;
         token.special = true;
-        if (find_added(&t->added, token.text) == NULL)
+        if (td_dict_find(m->index, token.text) == NULL)
             TD_TRY(add_to_backend(m, t, token));
     }
     for (size_t i = 0; i < m->extra.count; i++) {
-        if (find_added(&t->added, m->extra.items[i].text) == NULL)
+        if (td_dict_find(m->index, m->extra.items[i].text) == NULL)
             TD_TRY(add_to_backend(m, t, m->extra.items[i]));
     }
     if (m->files->rule == NULL || !m->files->rule->resets_named)
@@ -433,7 +405,7 @@ static td_code build_backend(merge *m, td_tokens *t)
 
 td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret, td_error *err)
 {
-    merge m = { .a = a, .files = files, .err = err };
+    merge m = { .a = a, .files = files, .highest_id = -1, .err = err };
     const td_value *decoder = key_of(files->tok_config, "added_tokens_decoder");
     bool has_decoder = decoder != NULL && decoder->tag == TD_V_DICT;
     TD_TRY(named_from_defaults(&m));

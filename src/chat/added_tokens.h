@@ -8,7 +8,7 @@
 
 typedef struct td_added {
     td_str text;
-    int64_t id;
+    int64_t id; /* as files write it: orders tokens, no more */
     bool special, normalized, lstrip, rstrip, single_word;
 } td_added;
 
@@ -33,11 +33,11 @@ typedef struct td_token_files {
     const td_dict *tok_config;  /* tokenizer_config.json; NULL: none */
     const td_dict *special_map; /* special_tokens_map.json; NULL: none */
     const td_dict *added_json;  /* added_tokens.json; NULL: none */
-    const td_dict *file;        /* tokenizer.json */
+    const td_dict *file;        /* tokenizer.json, its vocabulary and merges apart */
 } td_token_files;
 
 typedef struct td_tokens {
-    td_token_list added; /* of the finished tokenizer, in order, with ids */
+    td_token_list added; /* of the finished tokenizer, in order */
     td_named_list named; /* in the order of special_tokens_map */
     bool changed;        /* added differs from what the file has */
 } td_tokens;

@@ -135,31 +135,23 @@ static td_code set_json(td_arena *a, td_dict *d, const char *key, const char *js
     return td_dict_set(a, d, td_key(td_str_from(key)), v) ? TD_OK : td_arena_fail(a, err);
 }
 
-/* The file's vocabulary and merges under the class's options. */
-static td_code set_model(td_arena *a, const td_class_rule *rule, const td_dict *file, td_dict *root,
-                         td_error *err)
+/* The class's options for the file's vocabulary and merges. */
+static td_code set_model(td_arena *a, const td_class_rule *rule, const td_skimmed *file,
+                         td_dict *root, td_error *err)
 {
-    const td_value *model = key_of(file, "model");
+    const td_value *model = key_of(file->root, "model");
     const td_dict *m = model != NULL && model->tag == TD_V_DICT ? model->as.dict : NULL;
-    const td_value *type = key_of(m, "type"), *vocab = key_of(m, "vocab");
-    const td_value *merges = key_of(m, "merges");
-    bool bpe = vocab != NULL && vocab->tag == TD_V_DICT && merges != NULL &&
+    const td_value *type = key_of(m, "type");
+    bool bpe = file->vocab.len != 0 && file->vocab.ptr[0] == '{' && file->merges.len != 0 &&
                (type == NULL || (td_is_str(*type) && td_str_eq(td_as_str(*type), TD_STR("BPE"))));
     if (!bpe)
         return td_fail(err, TD_E_TOKENIZER, "%s over a model that is not BPE is not available",
                        rule->name);
-    td_value options;
-    TD_TRY(td_json_read(a, td_str_from(rule->model), &options, err));
-    td_dict *d = options.as.dict;
-    if (!td_dict_set(a, d, td_key(TD_STR("vocab")), *vocab) ||
-        !td_dict_set(a, d, td_key(TD_STR("merges")), *merges) ||
-        !td_dict_set(a, root, td_key(TD_STR("model")), options))
-        return td_arena_fail(a, err);
-    return TD_OK;
+    return set_json(a, root, "model", rule->model, err);
 }
 
 td_code td_class_rebuild(td_arena *a, const td_class_rule *rule, const td_dict *tok_config,
-                         const td_dict *file, td_dict **ret, td_error *err)
+                         const td_skimmed *file, td_dict **ret, td_error *err)
 {
     bool prefix = flag_of(tok_config, "add_prefix_space", rule->prefix_default);
     const char *pre =
@@ -178,7 +170,7 @@ td_code td_class_rebuild(td_arena *a, const td_class_rule *rule, const td_dict *
     TD_TRY(set_json(a, root, "normalizer", rule->normalizer, err));
     TD_TRY(set_json(a, root, "pre_tokenizer", pre, err));
     TD_TRY(set_json(a, root, "post_processor", "null", err));
-    const td_value *post = key_of(file, "post_processor");
+    const td_value *post = key_of(file->root, "post_processor");
     if (post != NULL && !rule->drops_post &&
         !td_dict_set(a, root, td_key(TD_STR("post_processor")), *post))
         return td_arena_fail(a, err);

@@ -3,6 +3,7 @@
 #define TD_SRC_CHAT_CLASS_RULES_H
 
 #include "base/arena.h"
+#include "chat/skim.h"
 #include "value/value.h"
 
 enum { TD_STANDARD_TOKENS = 7 };
@@ -27,8 +28,8 @@ typedef struct td_class_rule {
 /* NULL: no rule for that class here. */
 const td_class_rule *td_class_rule_find(td_str name);
 
-/* tokenizer.json as the class makes it, added tokens still those of the file: a new dict in a. */
+/* tokenizer.json as the class makes it, without added tokens and without the bulk: a new dict. */
 td_code td_class_rebuild(td_arena *a, const td_class_rule *rule, const td_dict *tok_config,
-                         const td_dict *file, td_dict **ret, td_error *err);
+                         const td_skimmed *file, td_dict **ret, td_error *err);
 
 #endif

@@ -47,15 +47,15 @@ static td_code keep_tokens(td_model *m, const td_tokens *t, td_error *err)
     return TD_OK;
 }
 
-/* Hands a tokenizer.json that is a value tree to the tokenizer. */
-static td_code tokenizer_from_value(td_model *m, const td_dict *root, td_error *err)
+/* Hands changed sections and the file's bulk to the tokenizer. */
+static td_code tokenizer_from_sections(td_model *m, const td_dict *root, const td_skimmed *bulk,
+                                       td_error *err)
 {
     td_buf text = { 0 };
-    td_json_style compact = { .has_separators = true,
-                              .item_separator = TD_STR(","),
-                              .key_separator = TD_STR(":") };
-    td_value v = td_dict_of((td_dict *)root);
-    td_code code = td_json_write(&text, v, &compact, err);
+    td_code code = td_buf_reserve(&text, bulk->vocab.len + bulk->merges.len + (64 << 10));
+    if (code != TD_OK)
+        return td_buf_fail(&text, err, code, "tokenizer.json");
+    code = td_skim_write(&text, root, bulk, err);
     if (code == TD_OK)
         code = td_tokenizer_new_from_json(td_buf_view(&text), &m->tokenizer, err);
     td_buf_done(&text);
@@ -111,8 +111,8 @@ static bool is_set(const td_dict *d, const char *key)
     return v != NULL && !td_is_none(*v);
 }
 
-static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_class_choice *choice,
-                             td_token_files *files, td_error *err)
+static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_skimmed *skimmed,
+                             const td_class_choice *choice, td_token_files *files, td_error *err)
 {
     m->class_why = choice->why;
     m->class_used = td_arena_copy(&m->arena, choice->name);
@@ -131,7 +131,7 @@ static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_cla
         return td_tokenizer_new_from_json(json, &m->tokenizer, err);
     td_dict *root;
     if (files->rule != NULL)
-        TD_TRY(td_class_rebuild(a, files->rule, files->tok_config, files->file, &root, err));
+        TD_TRY(td_class_rebuild(a, files->rule, files->tok_config, skimmed, &root, err));
     else if ((root = td_dict_copy(a, files->file, 3)) == NULL)
         return td_arena_fail(a, err);
     td_value added;
@@ -140,20 +140,17 @@ static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_cla
         !td_dict_set(a, root, td_key(TD_STR("padding")), td_none()) ||
         !td_dict_set(a, root, td_key(TD_STR("added_tokens")), added))
         return td_arena_fail(a, err);
-    return tokenizer_from_value(m, root, err);
+    return tokenizer_from_sections(m, root, skimmed, err);
 }
 
-static td_code parse_object(td_arena *a, td_str text, const char *file, const td_dict **ret,
-                            td_error *err)
+static td_code skim(td_arena *a, td_str json, const char *file, td_skimmed *ret,
+                    td_token_files *files, td_error *err)
 {
-    td_value root;
-    if (td_json_read(a, text, &root, err) == TD_OK && root.tag != TD_V_DICT)
-        td_fail(err, TD_E_INPUT, "must hold a JSON object, not %s", td_value_type_name(root));
-    if (err->code != TD_OK) {
+    if (td_skim(a, json, ret, err) != TD_OK) {
         td_while(err, "%s", file);
         return td_error_in_file(err, file);
     }
-    *ret = root.as.dict;
+    files->file = ret->root;
     return TD_OK;
 }
 
@@ -161,6 +158,8 @@ static td_code parse_object(td_arena *a, td_str text, const char *file, const td
 static td_code load_tokenizer(td_model *m, td_arena *a, td_str json, const td_dict *config,
                               td_token_files *files, td_error *err)
 {
+    td_skimmed skimmed;
+    TD_TRY(skim(a, json, "tokenizer.json", &skimmed, files, err));
     if (m->compat == TD_COMPAT_TOKENIZER_JSON)
         return load_as_it_stands(m, a, json, files, err);
     TD_TRY(refuse_unknown(files->tok_config, err));
@@ -170,7 +169,7 @@ static td_code load_tokenizer(td_model *m, td_arena *a, td_str json, const td_di
         m->encode_flags |= TD_ENCODE_PLAIN_TEXT;
     td_class_choice choice;
     TD_TRY(td_class_choose(config, files->tok_config, json, &choice, err));
-    return load_by_class(m, a, json, &choice, files, err);
+    return load_by_class(m, a, json, &skimmed, &choice, files, err);
 }
 
 static td_code load_directory(td_model *m, td_arena *a, const char *dir, td_error *err)
@@ -192,7 +191,6 @@ static td_code load_directory(td_model *m, td_arena *a, const char *dir, td_erro
                        "%s holds no tokenizer.json; other vocabulary files are not available in "
                        "this version",
                        dir);
-    TD_TRY(parse_object(a, json, "tokenizer.json", &files.file, err));
     return load_tokenizer(m, a, json, config, &files, err);
 }
 
@@ -204,9 +202,9 @@ static td_code load_built_in(td_model *m, td_arena *a, td_error *err)
                                  td_default_chat_template(), err));
     if (m->templates_only)
         return TD_OK;
-    TD_TRY(parse_object(a, td_default_tokenizer_json(), "tokenizer.json", &files.file, err));
-    TD_TRY(parse_object(a, td_default_tokenizer_config(), "tokenizer_config.json",
-                        &files.tok_config, err));
+    td_value config;
+    TD_TRY(td_json_read(a, td_default_tokenizer_config(), &config, err));
+    files.tok_config = config.as.dict;
     return load_tokenizer(m, a, td_default_tokenizer_json(), /* config */ NULL, &files, err);
 }
 
@@ -223,7 +221,8 @@ static td_code load_file(td_model *m, td_arena *a, const char *path, td_error *e
                        "version",
                        path);
     td_token_files files = { 0 };
-    TD_TRY(parse_object(a, json, path, &files.file, err));
+    td_skimmed skimmed;
+    TD_TRY(skim(a, json, path, &skimmed, &files, err));
     return load_as_it_stands(m, a, json, &files, err);
 }
 
