@@ -299,12 +299,14 @@ td_code tk_added_split(const tk_added *a, const tk_trie *trie, tk_ctx *ctx, cons
             tk_piece gap = { tk_text_slice(text, (uint32_t)from, (uint32_t)hit.start), TK_NO_ID };
             TD_TRY(tk_pieces_add(ctx, out, &gap, err));
         }
-        if (hit.start >= hit.end)
+        if (hit.start > hit.end)
             return tk_added_void(&hit, err);
+        from = hit.end;
+        if (hit.start == hit.end)
+            continue;
         tk_piece found = { tk_text_slice(text, (uint32_t)hit.start, (uint32_t)hit.end),
                            hit.token->id };
         TD_TRY(tk_pieces_add(ctx, out, &found, err));
-        from = hit.end;
     }
     if (from < s.len) {
         tk_piece rest = { tk_text_slice(text, (uint32_t)from, text->len), TK_NO_ID };

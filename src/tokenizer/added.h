@@ -50,11 +50,12 @@ typedef struct tk_hit {
 /* The next match; false: no more. All before from is used up by the match before. plain: special
  * tokens are passed over. Start with *cursor == from == 0, then pass hit.end as from. As in the
  * reference a match may begin in the white space that the one before swallowed: its start is then
- * below from, its end may be, and with lstrip start >= end can come out, which it refuses. */
+ * below from, its end may be. With lstrip nothing may be left of it (start == end: it then counts
+ * for nothing) or less than nothing, which the reference refuses. */
 bool tk_added_next(const tk_added *a, const tk_trie *trie, td_str text, size_t from,
                    size_t *cursor, bool plain, tk_hit *ret);
 
-/* Raises the error for a hit with start >= end. */
+/* Raises the error for a hit with start > end. */
 td_code tk_added_void(const tk_hit *hit, td_error *err);
 
 /* Appends the pieces of text. */

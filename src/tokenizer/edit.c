@@ -34,6 +34,12 @@ static bool whole_range(const tk_text *text, uint32_t *ret_start, uint32_t *ret_
     return true;
 }
 
+bool tk_text_is_whole(const tk_text *text)
+{
+    uint32_t start, end;
+    return whole_range(text, &start, &end) && start == 0 && end == text->len;
+}
+
 void tk_edit_begin_range(tk_edit *e, tk_ctx *ctx, const tk_text *text, uint32_t start, uint32_t end)
 {
     *e = (tk_edit){ .ctx = ctx, .in = *text, .begin = start, .end = end, .taken = start };
@@ -102,6 +108,8 @@ td_code tk_edit_char(tk_edit *e, uint32_t c, int32_t change, td_error *err)
                 align = e->in.align[e->taken - 1];
         } else if (e->taken < e->in.len) {
             align = e->in.align[e->taken];
+        } else { /* happens behind texts that a pattern put at the start */
+            return td_fail(err, TD_E_TOKENIZER, "the normalizers cannot be applied to this text");
         }
         for (size_t i = 0; i < n; i++)
             e->align[e->out.len + i] = align;

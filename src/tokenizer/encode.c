@@ -136,12 +136,13 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *si
     tk_hit hit;
     while (tok->added.normalized != NULL &&
            tk_added_next(&tok->added, tok->added.normalized, s, from, &cursor, plain, &hit)) {
-        if (hit.start >= hit.end)
+        if (hit.start > hit.end)
             return tk_added_void(&hit, err);
         if (from < hit.start)
             TD_TRY(tk_fast_words(tok->fast, &enc->cache, ctx,
                                  (td_str){ s.ptr + from, hit.start - from }, sink, err));
-        TD_TRY(tk_sink_put(sink, hit.token->id, err));
+        if (hit.start < hit.end)
+            TD_TRY(tk_sink_put(sink, hit.token->id, err));
         from = hit.end;
     }
     if (from == s.len)
@@ -160,12 +161,13 @@ static td_code fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink
     tk_hit hit;
     while (added->raw != NULL && (flags & TK_ENCODE_NO_RAW) == 0 &&
            tk_added_next(added, added->raw, text, from, &cursor, plain, &hit)) {
-        if (hit.start >= hit.end)
+        if (hit.start > hit.end)
             return tk_added_void(&hit, err);
         if (from < hit.start)
             TD_TRY(fast_piece(enc, (td_str){ text.ptr + from, hit.start - from }, plain, sink,
                               err));
-        TD_TRY(tk_sink_put(sink, hit.token->id, err));
+        if (hit.start < hit.end)
+            TD_TRY(tk_sink_put(sink, hit.token->id, err));
         from = hit.end;
     }
     return fast_piece(enc, td_str_from_offset(text, from), plain, sink, err);

@@ -216,6 +216,9 @@ td_code tk_edit_raw(tk_edit *e, const char *ptr, uint32_t len, const tk_align *a
                     td_error *err);
 td_code tk_edit_end(tk_edit *e, tk_text *ret, td_error *err);
 
+/* Whether tk_edit_begin would replace all of text: replacing it by itself then changes nothing. */
+bool tk_text_is_whole(const tk_text *text);
+
 td_code tk_text_prepend(tk_ctx *ctx, tk_text *text, td_str head, td_error *err);
 td_code tk_text_append(tk_ctx *ctx, tk_text *text, td_str tail, td_error *err);
 /* Replaces the hits of m by content, as Replace does. */

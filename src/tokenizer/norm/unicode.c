@@ -11,7 +11,7 @@ static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *
 {
     td_norm_form form = ((const unicode_norm *)self)->form;
     td_str s = { text->ptr, text->len };
-    if (td_norm_is_quick(form, s))
+    if (td_norm_is_quick(form, s) && (text->align == NULL || tk_text_is_whole(text)))
         return TD_OK;
     if (text->align != NULL)
         return tk_norm_aligned(form, ctx, text, err);

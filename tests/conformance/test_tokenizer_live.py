@@ -1,0 +1,343 @@
+"""Ids, offsets, counts and decoded text, compared with the tokenizers library itself.
+
+Everything goes through build/tests/tools/token_tool, which also checks that encoding with and
+without offsets, counting, and counting by segments agree."""
+import itertools
+import json
+import os
+import random
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT / os.environ.get("TD_BUILD", "build") / "tests" / "tools" / "token_tool"
+SCALE = float(os.environ.get("TD_TEST_SCALE", "1"))
+ADD_SPECIAL, PLAIN_TEXT, SKIP_SPECIAL = 1, 2, 1
+
+pytestmark = pytest.mark.skipif(not TOOL.exists(), reason=f"{TOOL} is not built")
+
+REAL = ["qwen3", "llama3_1", "gptoss", "gpt35turbo", "deepseek_v3", "claude", "llama2", "gemma3"]
+
+
+class Error(str):
+    """What the tool answered instead of a result."""
+
+
+def ask(path, cases):
+    """Runs [(op, flags, bytes)] through the tool; one answer each, or one Error if path fails."""
+    data = b"".join(op.encode() + bytes([flags]) + struct.pack("<I", len(arg)) + arg
+                    for op, flags, arg in cases)
+    out = subprocess.run([TOOL, path], input=data, stdout=subprocess.PIPE, check=True).stdout
+    answers, at = [], 0
+
+    def numbers(count):
+        nonlocal at
+        at += 4 * count
+        return list(struct.unpack_from(f"<{count}I", out, at - 4 * count))
+
+    def text():
+        nonlocal at
+        (n,) = numbers(1)
+        at += n
+        return out[at - n : at].decode()
+
+    for op, _, _ in cases:
+        at += 1
+        if out[at - 1 : at] == b"-":
+            answers.append(Error(text()))
+            if at == len(out):
+                break
+        elif op == "e":
+            (n,) = numbers(1)
+            answers.append((numbers(n), list(zip(numbers(n), numbers(n)))))
+        elif op in "dtD":
+            answers.append(text())
+        else:
+            answers.append(numbers(2 if op == "i" else 1))
+    return answers
+
+
+def char_offsets(text, offsets):
+    """Byte offsets as code point offsets; -1 inside a character."""
+    index, at = {}, 0
+    for i, c in enumerate(text):
+        index[at] = i
+        at += len(c.encode())
+    index[at] = len(text)
+    return [(index.get(s, -1), index.get(e, -1)) for s, e in offsets]
+
+
+def compare_encode(path, reference, texts, flags=0):
+    answers = ask(path, [("e", flags, t.encode()) for t in texts])
+    assert len(answers) == len(texts), answers[:1]
+    reference.encode_special_tokens = bool(flags & PLAIN_TEXT)
+    for text, answer in zip(texts, answers):
+        try:
+            want = reference.encode(text, add_special_tokens=bool(flags & ADD_SPECIAL))
+        except BaseException as e:  # the library panics where it cannot encode
+            assert isinstance(answer, Error), (text, e)
+            continue
+        assert not isinstance(answer, Error), (text, answer)
+        assert answer[0] == want.ids, text
+        assert char_offsets(text, answer[1]) == want.offsets, text
+
+
+def compare_decode(path, reference, lists):
+    for flags in (0, SKIP_SPECIAL):
+        answers = ask(path, [("d", flags, struct.pack(f"<{len(i)}I", *i)) for i in lists])
+        for ids, answer in zip(lists, answers):
+            try:
+                want = reference.decode(ids, skip_special_tokens=bool(flags))
+            except BaseException as e:
+                assert isinstance(answer, Error), (ids, e)
+                continue
+            assert answer == want, ids
+
+
+# ---- texts ----
+
+PARTS = ["'s", "'LL", "'Re", "'ſ", " ", "  ", "\n", "\r\n", "\t", "\x0b", "\u0085", "\u00a0", "\u3000", "1",
+         "23", "456789", "a", "B", "word", " The", "ſ", "\u212a", "日本語", "アイウ", "e\u0301", "A\u030a\u0327",
+         "\uac00\u11a8", "\u1100\u1161", "𠀀", "😀", "👩\u200d💻", "!", "...", "/", "_", "\u0378", "\x00", "\x7f"]
+
+
+def random_text(rng, contents):
+    out = []
+    for _ in range(rng.randint(1, 30)):
+        kind = rng.random()
+        if kind < 0.4:
+            out.append(rng.choice(PARTS))
+        elif kind < 0.5 and contents:
+            out.append(rng.choice(contents))
+        else:
+            c = rng.randint(0, rng.choice([0x7F, 0x2FF, 0x36F, 0xFFFF, 0x10FFFF]))
+            out.append("x" if 0xD800 <= c < 0xE000 else chr(c))
+    return "".join(out)
+
+
+def random_texts(reference, count, seed):
+    rng = random.Random(seed)
+    contents = [t.content for t in reference.get_added_tokens_decoder().values()]
+    return [random_text(rng, contents) for _ in range(int(count * SCALE))]
+
+
+def every_character():
+    chars = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+    for at in range(0, len(chars), 400):
+        some = chars[at : at + 400]
+        yield "".join(c + " " for c in some) if at % 800 else "".join("a" + c + c for c in some)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real(model_dir, name):
+    path = model_dir(name) / "tokenizer.json"
+    reference = Tokenizer.from_file(str(path))
+    texts = ["", "Hello, world!", *random_texts(reference, 1000, 1)]
+    compare_encode(path, reference, texts)
+    compare_encode(path, reference, texts[: len(texts) // 4], ADD_SPECIAL)
+    compare_encode(path, reference, texts[: len(texts) // 4], PLAIN_TEXT)
+    reference.encode_special_tokens = False
+    lists = [reference.encode(t).ids for t in texts[:300]]
+    rng = random.Random(2)
+    size = reference.get_vocab_size() + 10
+    lists += [[rng.randrange(size) for _ in range(20)] for _ in range(200)]
+    compare_decode(path, reference, lists)
+    assert ask(path, [("v", 0, b"")]) == [[reference.get_vocab_size()]]
+
+
+@pytest.mark.parametrize("name", ["qwen3", "gptoss"])
+def test_every_character(model_dir, name):
+    path = model_dir(name) / "tokenizer.json"
+    compare_encode(path, Tokenizer.from_file(str(path)), list(every_character()))
+
+
+@pytest.mark.parametrize("unit", ["a", " ", "\n", "1", "中", "\u0301", "😀", "a "])
+def test_long_runs(model_dir, unit):
+    path = model_dir("qwen3") / "tokenizer.json"
+    text = unit * 20000
+    compare_encode(path, Tokenizer.from_file(str(path)), [text])
+
+
+# ---- small tokenizers: components and their options ----
+
+ALPHABET = "abcdeghilnorstuw ABXé1▁Ġ_-.<>/中"
+WORDS = ["ab", "abc", "the", "▁the", "th", "Ġth", "12", "--", "é1", "<a", "un", "unk"]
+
+
+def bpe(**options):
+    vocab, merges = {"<unk>": 0}, []
+    for c in ALPHABET + "".join(chr(0x100 + b) for b in range(0x44)):
+        vocab.setdefault(c, len(vocab))
+    prefix = options.get("continuing_subword_prefix") or ""
+    suffix = options.get("end_of_word_suffix") or ""
+    for c in ALPHABET if prefix or suffix else "":
+        for text in (prefix + c, c + suffix, prefix + c + suffix):
+            vocab.setdefault(text, len(vocab))
+    for left, right in ["ab", ("ab", "c"), "th", ("th", "e"), ("▁", "the"), ("Ġ", "th"), "12", "--", "un",
+                        ("un", "k"), "<a", "é1", ("t", "he"), "he"]:
+        right = prefix + right
+        for text in (left, right, left + right[len(prefix) :]):
+            vocab.setdefault(text, len(vocab))
+        merges.append([left, right])
+    for b in range(0, 256, 1 if options.get("byte_fallback") == "all" else 3):
+        vocab.setdefault(f"<0x{b:02X}>", len(vocab))
+    if options.get("byte_fallback") == "all":
+        options["byte_fallback"] = True
+    return {"type": "BPE", "vocab": vocab, "merges": merges, **options}
+
+
+def small_text(rng, extra=()):
+    units = list(ALPHABET) + WORDS + ["é", "\n", "  ", "日", "e\u0301", "\u00a0", "Z", "<x>", "x"] + list(extra)
+    return "".join(rng.choice(units) for _ in range(rng.randint(0, 14)))
+
+
+def check(tmp_path, document, extra=(), count=150, seed=3):
+    """Compares on small texts; both must refuse what one refuses."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document, ensure_ascii=False))
+    try:
+        reference = Tokenizer.from_file(str(path))
+    except Exception as e:
+        assert isinstance(ask(path, [("v", 0, b"")])[0], Error), e
+        return
+    rng = random.Random(seed)
+    texts = ["", " ", *(small_text(rng, extra) for _ in range(int(count * SCALE)))]
+    for flags in (0, ADD_SPECIAL, PLAIN_TEXT):
+        compare_encode(path, reference, texts, flags)
+    size = reference.get_vocab_size() + 3
+    lists = [[rng.randrange(size) for _ in range(rng.randint(0, 8))] for _ in range(100)]
+    compare_decode(path, reference, lists)
+
+
+MODELS = [
+    {}, {"unk_token": "<unk>"}, {"unk_token": "<unk>", "fuse_unk": True}, {"unk_token": "<nope>"},
+    {"byte_fallback": True, "unk_token": "<unk>", "fuse_unk": True}, {"byte_fallback": "all"},
+    {"byte_fallback": True, "unk_token": "<unk>"}, {"ignore_merges": True},
+    {"continuing_subword_prefix": "##"}, {"end_of_word_suffix": "</w>"},
+    {"continuing_subword_prefix": "##", "end_of_word_suffix": "</w>", "unk_token": "<unk>"},
+]
+
+
+@pytest.mark.parametrize("options", MODELS, ids=str)
+def test_bpe_options(tmp_path, options):
+    check(tmp_path, {"model": bpe(**options)})
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "Removed", "invert": False}
+    check(tmp_path, {"model": bpe(**options), "pre_tokenizer": split})
+
+
+BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+PATTERNS = [{"String": " "}, {"String": "ab"}, {"String": ""}, {"Regex": "\\s+"}, {"Regex": "[aeiou]|\\d"},
+            {"Regex": ""}, {"Regex": "(?=b)"}, {"Regex": "\\bt"}, {"Regex": "[^\\s\\p{L}]+"}, {"Regex": "a*"},
+            {"Regex": "[[:alpha:]&&[^a-m]]"}, {"Regex": "(?i:AB)|\\W"}, {"Regex": "[\\P{L}\\d]"}]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=str)
+def test_split(tmp_path, pattern):
+    for behavior, invert in itertools.product(BEHAVIORS, (False, True)):
+        split = {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
+        check(tmp_path, {"model": bpe(unk_token="<unk>"), "pre_tokenizer": split}, count=60)
+
+
+@pytest.mark.parametrize("prefix, trim, regex, special",
+                         list(itertools.product((False, True), repeat=4)))
+def test_byte_level(tmp_path, prefix, trim, regex, special):
+    options = {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": trim, "use_regex": regex}
+    document = {"model": bpe(unk_token="<unk>"), "pre_tokenizer": options, "post_processor": options,
+                "decoder": options}
+    if special:
+        document["post_processor"] = {"type": "Sequence", "processors": [options, TEMPLATE]}
+    check(tmp_path, document)
+
+
+TEMPLATE = {"type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": "s", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+                       {"SpecialToken": {"id": "e", "type_id": 0}}],
+            "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {"s": {"id": "s", "ids": [3, 4], "tokens": [" a ", "b"]},
+                               "e": {"id": "e", "ids": [5], "tokens": ["c"]}}}
+TWICE = {**TEMPLATE, "single": TEMPLATE["single"] + [{"Sequence": {"id": "A", "type_id": 0}}]}
+MISSING = {**TEMPLATE, "special_tokens": {}}
+
+
+@pytest.mark.parametrize("post", [TEMPLATE, TWICE, MISSING], ids=["template", "twice", "missing"])
+def test_template(tmp_path, post):
+    check(tmp_path, {"model": bpe(unk_token="<unk>"), "post_processor": post})
+
+
+NORMALIZERS = [
+    [{"type": "NFC"}], [{"type": "NFD"}], [{"type": "NFKC"}], [{"type": "NFKD"}],
+    [{"type": "Prepend", "prepend": "▁"}], [{"type": "Prepend", "prepend": "ab "}],
+    [{"type": "Prepend", "prepend": ""}, {"type": "NFD"}],
+    [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}],
+    [{"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": " "}, {"type": "NFC"}],
+    [{"type": "Replace", "pattern": {"Regex": "^"}, "content": "▁"}, {"type": "NFC"}],
+    [{"type": "Replace", "pattern": {"String": "ab"}, "content": ""}, {"type": "NFKC"}],
+    [{"type": "Replace", "pattern": {"String": "é"}, "content": "eee"}, {"type": "NFD"}],
+]
+DECODER = {"type": "Sequence", "decoders": [
+    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+    {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}
+
+
+@pytest.mark.parametrize("parts", NORMALIZERS, ids=str)
+def test_normalizers(tmp_path, parts):
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    extra = ["\u1100\u1161\u11a8", "e\u0327\u0301", "\u0301\u0327", "ﬁ", "\u212b", "ａ", "½"]
+    normalizer = {"type": "Sequence", "normalizers": parts}
+    for pretok in (None, byte_level):
+        document = {"model": bpe(unk_token="<unk>"), "normalizer": normalizer, "pre_tokenizer": pretok,
+                    "decoder": DECODER}
+        check(tmp_path, document, extra)
+
+
+FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"]
+
+
+@pytest.mark.parametrize("seed", range(int(40 * SCALE) or 1))
+def test_added_tokens(tmp_path, seed):
+    rng = random.Random(seed)
+    contents = ["<x>", "<x", "x>", "ab", "abc", "the", " ", "  ", "▁the", "é", "e\u0301", "X", "", "<unk>", "\n"]
+    added = [{"id": 1000 + i, "content": c, **{f: rng.random() < 0.4 for f in FLAGS}}
+             for i, c in enumerate(rng.sample(contents, rng.randint(1, 6)))]
+    normalizer = rng.choice([None, {"type": "NFD"}, {"type": "Prepend", "prepend": "▁"},
+                             {"type": "Replace", "pattern": {"String": "x"}, "content": "X"}])
+    document = {"model": bpe(unk_token="<unk>"), "added_tokens": added, "normalizer": normalizer}
+    check(tmp_path, document, [t["content"] for t in added] * 3 + ["\u2003", "\t"], seed=seed)
+
+
+DECODERS = [
+    {"type": "Fuse"}, {"type": "ByteFallback"}, DECODER,
+    {"type": "Strip", "content": "a", "start": 2, "stop": 1}, {"type": "Strip", "content": "▁", "start": 1, "stop": 0},
+    {"type": "Replace", "pattern": {"Regex": "[a-d]+"}, "content": "<>"},
+    {"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "ByteLevel", "add_prefix_space": False,
+                                                         "trim_offsets": False, "use_regex": False}]},
+]
+
+
+@pytest.mark.parametrize("decoder", DECODERS, ids=str)
+def test_decoders(tmp_path, decoder):
+    check(tmp_path, {"model": bpe(byte_fallback="all"), "decoder": decoder}, count=20)
+
+
+REFUSED = [
+    {}, {"model": None}, {"model": {"type": "BPE"}}, {"model": {"type": "BPE", "vocab": {}, "merges": ["a"]}},
+    {"version": "2.0", "model": bpe()}, {"model": {**bpe(), "merges": ["a b", ["a", "b"]]}},
+    {"model": bpe(), "normalizer": {"type": "What"}}, {"model": bpe(), "pre_tokenizer": {"type": "NFC"}},
+    {"model": {**bpe(), "merges": [["a", "zz"]]}},
+    {"model": bpe(), "added_tokens": [{"id": 1, "content": "x"}]},
+    {"model": bpe(), "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "("}, "behavior": "Isolated",
+                                       "invert": False}},
+]
+
+
+@pytest.mark.parametrize("document", REFUSED, ids=lambda d: str(d)[:60])
+def test_refused_by_both(tmp_path, document):
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(Exception):
+        Tokenizer.from_file(str(path))
+    assert isinstance(ask(path, [("v", 0, b"")])[0], Error)
