@@ -36,6 +36,7 @@ LAYERS = {
     "python": {"python"},
 }
 LIBRARY = {"base", "unicode", "value", "jinja", "tokenizer", "chat", "count"}
+CONFLICT = ("<" * 7 + " ", ">" * 7 + " ")
 MACHINE = re.compile(r"(?<![\w.~/}])/(?:work|root|opt/ref)/")
 
 
@@ -118,6 +119,8 @@ def check_file(path, bad):
     if limit and len(lines) > limit and not generated:
         bad.append(f"{path}:1: {len(lines)} lines, limit {limit}: split it")
     for n, line in enumerate(lines, 1):
+        if line.startswith(CONFLICT):
+            bad.append(f"{path}:{n}: an unresolved merge conflict")
         if limit and len(line) > LINE_MAX and not generated and not data:
             bad.append(f"{path}:{n}: {len(line)} columns, limit {LINE_MAX}")
         if MACHINE.search(line) and path != Path(__file__).resolve():

@@ -36,6 +36,7 @@ FORBIDDEN = {
     "file": ("src/base/a.c", "int a;\n" * 801, "801 lines, limit 800"),
     "python": ("tools/a.py", "a = 1\n" * 901, "901 lines, limit 900"),
     "function": ("src/base/a.c", LONG_FUNCTION, "function of 73 lines"),
+    "conflict": ("meson.build", "<" * 7 + " HEAD\n", "unresolved merge conflict"),
     "machine": ("docs/a.md", f"see {MACHINE_PATH}\n", "a path of one machine"),
 }
 
