@@ -81,7 +81,10 @@ static td_buf written(make_fn make, const td_event *e, td_str record, size_t fra
         const td_value *v = r->via == TD_VIA_TEXT      ? &r->keys.text
                             : r->via == TD_VIA_MESSAGE ? &r->keys.message
                                                        : &r->keys.messages;
-        CHECK(td_json_write(&out, *v, &style, &err) == TD_OK);
+        if (td_json_write(&out, *v, &style, &err) != TD_OK) {
+            CHECK(err.code == TD_E_TEMPLATE); /* an array as a key has no JSON text */
+            out.len = 0;
+        }
     }
     td_request_free(r);
     td_error_clear(&err);

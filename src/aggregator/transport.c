@@ -125,18 +125,32 @@ static td_code set_int(void *socket, int option, int value, td_error *err)
                : fail_zmq(err, "socket option");
 }
 
-/* ipc://dir/name, for bind or connect. */
-static td_code attach(td_transport *t, void *socket, const char *name,
-                      int (*how)(void *socket, const char *address), td_error *err)
+/* Binds or connects to prefix + path. */
+static td_code attach_to(void *socket, const char *prefix, const char *path,
+                         int (*how)(void *socket, const char *address), td_error *err)
 {
     td_buf address = { 0 };
-    td_code code = td_buf_printf(&address, "ipc://%s/%s", t->dir, name);
+    td_code code = td_buf_printf(&address, "%s%s", prefix, path);
     if (code != TD_OK)
         return td_buf_fail(&address, err, code, "address");
     address.ptr[address.len] = '\0'; /* lies in the slack */
     if (how(socket, address.ptr) != 0)
         code = fail_zmq(err, address.ptr);
     td_buf_done(&address);
+    return code;
+}
+
+/* The same for ipc://dir/name. */
+static td_code attach(td_transport *t, void *socket, const char *name,
+                      int (*how)(void *socket, const char *address), td_error *err)
+{
+    td_buf path = { 0 };
+    td_code code = td_buf_printf(&path, "%s/%s", t->dir, name);
+    if (code != TD_OK)
+        return td_buf_fail(&path, err, code, "address");
+    path.ptr[path.len] = '\0';
+    code = attach_to(socket, "ipc://", path.ptr, how, err);
+    td_buf_done(&path);
     return code;
 }
 
@@ -157,16 +171,28 @@ td_code td_transport_bind_metrics(td_transport *t, const char *name, td_error *e
     return t->metrics_path != NULL ? TD_OK : td_fail_nomem(err);
 }
 
-td_code td_transport_connect_events(td_transport *t, const char *name, td_error *err)
+static td_code open_events(td_transport *t, td_error *err)
 {
     t->events = zmq_socket(t->context, ZMQ_SUB);
     if (t->events == NULL)
         return fail_zmq(err, "event socket");
     TD_TRY(set_int(t->events, ZMQ_RCVHWM, 0, err));
     TD_TRY(set_int(t->events, ZMQ_LINGER, 0, err));
-    if (zmq_setsockopt(t->events, ZMQ_SUBSCRIBE, "", 0) != 0)
-        return fail_zmq(err, "subscribe");
+    return zmq_setsockopt(t->events, ZMQ_SUBSCRIBE, "", 0) == 0 ? TD_OK
+                                                                : fail_zmq(err, "subscribe");
+}
+
+td_code td_transport_connect_events(td_transport *t, const char *name, td_error *err)
+{
+    TD_TRY(open_events(t, err));
     return attach(t, t->events, name, zmq_connect, err);
+}
+
+td_code td_transport_connect_to(td_transport *t, const char *endpoint, td_error *err)
+{
+    TD_TRY(open_events(t, err));
+    const char *prefix = strstr(endpoint, "://") != NULL ? "" : "ipc://";
+    return attach_to(t->events, prefix, endpoint, zmq_connect, err);
 }
 
 static td_code send_id(td_transport *t, void *socket, const char *name, int64_t id, td_error *err)
@@ -199,7 +225,7 @@ void td_transport_wait(td_transport *t, int wake_fd, int timeout_ms)
 {
     zmq_pollitem_t items[] = { { .socket = t->events, .events = ZMQ_POLLIN },
                                { .fd = wake_fd, .events = ZMQ_POLLIN } };
-    (void)zmq_poll(items, 2, timeout_ms); /* an interrupted wait is a short one */
+    (void)zmq_poll(items, wake_fd >= 0 ? 2 : 1, timeout_ms); /* an interrupted wait is a short one */
 }
 
 td_message *td_transport_receive(td_transport *t)

@@ -19,11 +19,13 @@ void td_transport_free(td_transport *t);
 TD_NODISCARD td_code td_transport_bind_metrics(td_transport *t, const char *name, td_error *err);
 /* Subscribes to everything on dir/name; no message is ever dropped on our side. */
 TD_NODISCARD td_code td_transport_connect_events(td_transport *t, const char *name, td_error *err);
+/* The same for an endpoint of any kind ("ipc://...", "tcp://..."); a plain path is one of ipc. */
+TD_NODISCARD td_code td_transport_connect_to(td_transport *t, const char *endpoint, td_error *err);
 /* Sends one msgpack integer to dir/name, without waiting for its delivery. */
 TD_NODISCARD td_code td_transport_announce(td_transport *t, const char *name, int64_t id,
                                            td_error *err);
 
-/* Sleeps until an event came, wake_fd is readable, or the time is over. */
+/* Sleeps until an event came, wake_fd (-1: none) is readable, or the time is over. */
 void td_transport_wait(td_transport *t, int wake_fd, int timeout_ms);
 /* The next message, owned by the caller, or NULL when none waits (or memory is short: it stays). */
 td_message *td_transport_receive(td_transport *t);

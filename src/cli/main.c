@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "aggregator/aggregator.h"
+#include "aggregator/top.h"
 #include "cli/run.h"
 
 typedef struct command {
@@ -29,9 +30,6 @@ static const command commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-/* Commands of the interface that this version does not have. */
-static const char *const later[] = { "top" };
-
 static void print_usage(FILE *out)
 {
     fputs(
@@ -46,6 +44,7 @@ static void print_usage(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
     fprintf(out, "  %-9s %s\n", "aggregate", "the metrics aggregator of a benchmark, a service");
+    fprintf(out, "  %-9s %s\n", "top", "what a running aggregator publishes, live");
     fputs(
         "\n"
         "tokdrain COMMAND --help tells the options of a command; tokdrain --version the version.\n"
@@ -79,9 +78,11 @@ static int run_command(const command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* The service has signals, flags and statuses of its own. */
+    /* The service and its viewer have signals, flags and statuses of their own. */
     if (argc >= 2 && strcmp(argv[1], "aggregate") == 0)
         return td_aggregate_main(argc - 1, argv + 1);
+    if (argc >= 2 && strcmp(argv[1], "top") == 0)
+        return td_top_main(argc - 1, argv + 1);
     cli_catch_interrupt();
     if (argc < 2) {
         print_usage(stderr);
@@ -99,12 +100,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(name, commands[i].name) == 0)
             return run_command(&commands[i], argc, argv);
-    }
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        if (strcmp(name, later[i]) == 0) {
-            cli_complain("not available in this version: %s", name);
-            return CLI_USAGE;
-        }
     }
     cli_complain("no command \"%s\" (see tokdrain --help)", name);
     return CLI_USAGE;

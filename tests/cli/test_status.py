@@ -38,7 +38,7 @@ def test_usage(run, args):
 
 
 @pytest.mark.parametrize("args", [
-    ["top", "ipc://x"], ["count", "--worker-command", "x"],
+    ["count", "--worker-command", "x"],
     ["count", "--workers", "2"], ["drain", "--worker-memory", "1G"],
 ])
 def test_what_is_not_there_yet_says_so(run, args):
