@@ -14,6 +14,7 @@ typedef struct parts {
     bool has_registry;
     td_tokens *tokens;
     td_transport *transport;
+    td_http *http;
     int wake_fd;
 } parts;
 
@@ -69,6 +70,18 @@ static int open_sockets(const td_service_options *o, parts *p)
     return 0;
 }
 
+static int start_http(const td_service_options *o, parts *p)
+{
+    td_error err = TD_ERROR_INIT;
+    if (o->prometheus_port < 0)
+        return 0;
+    if (td_http_new((unsigned)o->prometheus_port, &p->http, &err) != TD_OK)
+        return crash("OSError", &err);
+    td_log(TD_FROM_MAIN, TD_LOG_INFO, "Prometheus metrics at http://127.0.0.1:%u/metrics",
+           td_http_port(p->http));
+    return 0;
+}
+
 static int start(const td_service_options *o, parts *p)
 {
     if (o->workers < 0)
@@ -89,6 +102,8 @@ static int start(const td_service_options *o, parts *p)
     int status = start_tokens(o, p);
     if (status == 0)
         status = open_sockets(o, p);
+    if (status == 0)
+        status = start_http(o, p);
     if (status != 0)
         return status;
     if (td_signals_install(&p->wake_fd, &err) != TD_OK)
@@ -113,10 +128,12 @@ int td_aggregate_main(int argc, char **argv)
     int status = start(&options, &p);
     if (status == 0) {
         td_service service;
-        td_service_init(&service, &options, &p.registry, p.tokens, p.transport, p.wake_fd);
+        td_service_init(&service, &options, &p.registry, p.tokens, p.transport, p.http,
+                        p.wake_fd);
         td_service_run(&service);
         td_service_done(&service);
     }
+    td_http_free(p.http);
     td_tokens_free(p.tokens);
     td_transport_free(p.transport);
     if (p.has_registry)

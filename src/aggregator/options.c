@@ -48,6 +48,8 @@ static const flag flags[] = {
       "count only these of isl,osl,tpot (all; extension)" },
     { "memory", SIZE, false, true, AT(memo_bytes),
       "bound of the memory for counted segments (256MiB; extension)" },
+    { "prometheus", INTEGER, false, true, AT(prometheus_port),
+      "serve the live snapshot on this port of 127.0.0.1; 0: any (extension)" },
 };
 enum { FLAGS = sizeof flags / sizeof *flags };
 
@@ -254,6 +256,8 @@ static td_parsed check_complete(const reader *r)
         return wrong("argument --drain-timeout: must be a number of seconds");
     if (o->buckets < 1 || o->buckets > 100000)
         return wrong("argument --n-histogram-buckets: must be 1 to 100000");
+    if (o->prometheus_port < -1 || o->prometheus_port > 65535)
+        return wrong("argument --prometheus: must be a port, 0 to 65535");
     return TD_PARSED_OK;
 }
 
@@ -264,6 +268,7 @@ td_parsed td_service_parse(int argc, char **argv, td_service_options *ret)
         .hdr_digits = 3,
         .buckets = 30,
         .workers = 4,
+        .prometheus_port = -1,
         .series = 1u << TD_SERIES_ISL | 1u << TD_SERIES_OSL | 1u << TD_SERIES_TPOT,
     };
     reader r = { .argc = argc, .argv = argv, .options = ret };

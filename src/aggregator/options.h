@@ -18,6 +18,7 @@ typedef struct td_service_options {
     /* extensions */
     unsigned series;   /* 1 << td_series_id of the token series to count */
     size_t memo_bytes; /* 0: the default */
+    int64_t prometheus_port; /* -1: none; 0: any that is free */
 } td_service_options;
 
 typedef enum td_parsed {

@@ -10,6 +10,7 @@
 #include "aggregator/files.h"
 #include "aggregator/frame.h"
 #include "aggregator/log.h"
+#include "aggregator/prometheus.h"
 #include "aggregator/signals.h"
 #include "base/error.h"
 #include "base/thread.h"
@@ -29,12 +30,13 @@ static uint64_t to_ns(double seconds)
 }
 
 void td_service_init(td_service *s, const td_service_options *options, td_registry *registry,
-                     td_tokens *tokens, td_transport *transport, int wake_fd)
+                     td_tokens *tokens, td_transport *transport, td_http *http, int wake_fd)
 {
     *s = (td_service){ .options = options,
                        .registry = registry,
                        .tokens = tokens,
                        .transport = transport,
+                       .http = http,
                        .wake_fd = wake_fd,
                        .interval_ns = to_ns(options->publish_interval) };
     td_session_init(&s->session, registry, tokens, options->streaming);
@@ -73,6 +75,9 @@ static void publish(td_service *s, const td_snapshot *snap)
         code = td_snapshot_msgpack(snap, &s->text);
     if (code != TD_OK || !td_transport_publish(s->transport, td_buf_view(&s->text)))
         td_log(TD_FROM_PUBLISHER, TD_LOG_ERROR, "a snapshot could not be published");
+    s->text.len = 0;
+    if (s->http != NULL && td_prometheus_write(snap, &s->text) == TD_OK)
+        td_http_set(s->http, td_buf_view(&s->text));
 }
 
 static void tick(td_service *s)

@@ -2,6 +2,7 @@
 #ifndef TD_SRC_AGGREGATOR_SERVICE_H
 #define TD_SRC_AGGREGATOR_SERVICE_H
 
+#include "aggregator/http.h"
 #include "aggregator/options.h"
 #include "aggregator/session.h"
 #include "aggregator/transport.h"
@@ -13,7 +14,8 @@ typedef struct td_service {
     td_registry *registry;
     td_tokens *tokens; /* NULL: none */
     td_transport *transport;
-    int wake_fd; /* readable when a signal came */
+    td_http *http; /* NULL: none */
+    int wake_fd;   /* readable when a signal came */
     td_session session;
 
     uint64_t interval_ns, next_tick_ns; /* next_tick_ns 0: no ticks yet */
@@ -27,7 +29,7 @@ typedef struct td_service {
 
 /* Everything is borrowed and set up: sockets are open, handlers installed. */
 void td_service_init(td_service *s, const td_service_options *options, td_registry *registry,
-                     td_tokens *tokens, td_transport *transport, int wake_fd);
+                     td_tokens *tokens, td_transport *transport, td_http *http, int wake_fd);
 void td_service_done(td_service *s);
 
 /* Runs until the session ended or the process is asked to stop, and writes the final snapshot. */

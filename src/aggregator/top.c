@@ -20,8 +20,8 @@ typedef struct top_options {
 static const char help[] =
     "usage: tokdrain top ENDPOINT [--once] [--json] [--timeout SECONDS]\n"
     "\n"
-    "Shows what a running aggregator publishes. ENDPOINT is its metrics socket: ipc://DIR/NAME, or\n"
-    "the path DIR/NAME.\n"
+    "Shows what a running aggregator publishes. ENDPOINT is its metrics socket:\n"
+    "ipc://DIR/NAME, or the path DIR/NAME.\n"
     "\n"
     "  --once             show the next snapshot and end\n"
     "  --json             each snapshot as a line of JSON, laid out as final_snapshot.json\n"

@@ -188,9 +188,8 @@ static td_code print_histogram(td_buf *out, td_value m)
 static td_code print_head(td_buf *out, td_value s, const char *endpoint, const td_top_past *past,
                           const td_top_past *now)
 {
-    double seconds = past->timestamp_ns != 0 ? (double)(now->timestamp_ns - past->timestamp_ns) / 1e9
-                                             : 0;
-    double per = seconds > 0 ? 1 / seconds : 0;
+    double passed_ns = (double)(now->timestamp_ns - past->timestamp_ns);
+    double per = past->timestamp_ns != 0 && passed_ns > 0 ? 1e9 / passed_ns : 0;
     td_str state = td_top_state(s);
     char tracked[NUMBER_MAX], total[NUMBER_MAX];
     print_ns(tracked, counter(s, "tracked_duration_ns"));
@@ -199,9 +198,9 @@ static td_code print_head(td_buf *out, td_value s, const char *endpoint, const t
     double done = counter(s, "total_samples_completed");
     TD_TRY(td_buf_printf(out, "%s  state %.*s  snapshot %.0f\n\n", endpoint, (int)state.len,
                          state.ptr, number(field(s, "counter"))));
-    TD_TRY(td_buf_printf(out, "samples   issued %.0f  completed %.0f  failed %.0f  in flight %.0f\n",
-                         issued, done, counter(s, "total_samples_failed"),
-                         issued > done ? issued - done : 0));
+    TD_TRY(td_buf_printf(out, "samples   issued %.0f  completed %.0f  failed %.0f", issued, done,
+                         counter(s, "total_samples_failed")));
+    TD_TRY(td_buf_printf(out, "  in flight %.0f\n", issued > done ? issued - done : 0));
     TD_TRY(td_buf_printf(out, "tracked   issued %.0f  completed %.0f  failed %.0f\n",
                          counter(s, "tracked_samples_issued"),
                          counter(s, "tracked_samples_completed"),

@@ -225,7 +225,8 @@ void td_transport_wait(td_transport *t, int wake_fd, int timeout_ms)
 {
     zmq_pollitem_t items[] = { { .socket = t->events, .events = ZMQ_POLLIN },
                                { .fd = wake_fd, .events = ZMQ_POLLIN } };
-    (void)zmq_poll(items, wake_fd >= 0 ? 2 : 1, timeout_ms); /* an interrupted wait is a short one */
+    /* An interrupted wait is a short one. */
+    (void)zmq_poll(items, wake_fd >= 0 ? 2 : 1, timeout_ms);
 }
 
 td_message *td_transport_receive(td_transport *t)
