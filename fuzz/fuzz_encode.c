@@ -113,7 +113,8 @@ static void compare(uint32_t k, td_str text)
     td_error_clear(&err);
     if (code != TD_OK)
         return;
-    if (a.count != b.count || memcmp(a.ids, b.ids, a.count * sizeof *a.ids) != 0)
+    if (a.count != b.count ||
+        (a.count != 0 && memcmp(a.ids, b.ids, a.count * sizeof *a.ids) != 0))
         __builtin_trap();
     for (size_t i = 0; i < b.count; i++)
         if (b.starts[i] > b.ends[i] || b.ends[i] > text.len)

@@ -13,7 +13,7 @@
 #include "tokenizer/pretok/pretok.h"
 #include "tokenizer/vocab/vocab.h"
 
-enum { BATCH = 256, STACK_SYMBOLS = 96, PART = 0x80 };
+enum { BATCH = 256, STACK_SYMBOLS = 96, PART = 0x80, TOO_LONG = 0xFF };
 
 td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *pretok,
                     const tk_fast **ret)
@@ -27,6 +27,7 @@ td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *preto
     if (f == NULL)
         return TD_E_INTERNAL;
     f->scanner = scanner;
+    f->run = tk_scan_best(scanner->run, td_cpu_best());
     f->bpe = bpe;
     for (uint32_t b = 0; b < 256; b++) {
         f->bytes[b] = bpe->direct[tk_byte_to_char((uint8_t)b)];
@@ -71,27 +72,34 @@ static uint64_t hash_long(td_str word)
     return tk_vocab_hash(word.ptr, word.len);
 }
 
-/* Masks of the first n bytes; the last byte of a key is the word's length. */
-static inline void make_key(const char *p, uint32_t len, bool near_end, size_t left, uint64_t *key)
+#define ONES(n) ((n) >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * ((n)&7))) - 1)
+#define ROW(n) { ONES(n), (n) > 8 ? ONES((n)-8) : 0 }
+
+/* Masks of the first n bytes of 16. */
+static const uint64_t masks[16][2] = {
+    { 0, 0 }, ROW(1), ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
+    ROW(8),   ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15),
+};
+
+/* The last byte of a key is the word's length; words that are too long have a key that no entry
+ * has. p has 16 readable bytes. */
+static inline void make_key(const char *p, uint32_t len, uint64_t *key)
 {
-    if (len > TK_CACHED_BYTES) {
-        key[0] = key[1] = 0;
-        return;
-    }
-    uint64_t a = 0, b = 0;
-    if (near_end) {
-        char tail[16] = { 0 };
-        memcpy(tail, p, left < 16 ? left : 16);
-        memcpy(&a, tail, 8);
-        memcpy(&b, tail + 8, 8);
-    } else {
-        memcpy(&a, p, 8);
-        memcpy(&b, p + 8, 8);
-    }
-    uint64_t low = len >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * len)) - 1;
-    uint64_t high = len > 8 ? ((uint64_t)1 << (8 * (len - 8))) - 1 : 0;
-    key[0] = a & low;
-    key[1] = (b & high) | (uint64_t)len << 56;
+    uint64_t a, b;
+    memcpy(&a, p, 8);
+    memcpy(&b, p + 8, 8);
+    bool fits = len <= TK_CACHED_BYTES;
+    const uint64_t *mask = masks[fits ? len : 0];
+    key[0] = a & mask[0];
+    key[1] = (b & mask[1]) | (uint64_t)(fits ? len : TOO_LONG) << 56;
+}
+
+/* The same for the last bytes of a text. */
+static void make_key_near_end(const char *p, size_t left, uint32_t len, uint64_t *key)
+{
+    char tail[16] = { 0 };
+    memcpy(tail, p, left < 16 ? left : 16);
+    make_key(tail, len, key);
 }
 
 /* ---- words that the cache does not know ---- */
@@ -190,13 +198,16 @@ static td_code merge_long(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str par
 
 /* A part of a word, which the cut filter made: through the cache under a key of its own kind,
  * because a whole word of the same bytes may be a token by ignore_merges. */
-static td_code put_part(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str part, bool near_end,
-                        size_t left, tk_sink *sink, td_error *err)
+static td_code put_part(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str part,
+                        const char *text_end, tk_sink *sink, td_error *err)
 {
     if (part.len > TK_CACHED_BYTES)
         return merge_long(f, c, ctx, part, false, sink, err);
     uint64_t key[2];
-    make_key(part.ptr, (uint32_t)part.len, near_end, left, key);
+    if (text_end - part.ptr >= 16)
+        make_key(part.ptr, (uint32_t)part.len, key);
+    else
+        make_key_near_end(part.ptr, (size_t)(text_end - part.ptr), (uint32_t)part.len, key);
     key[1] |= (uint64_t)PART << 56;
     uint64_t hash = hash_key(key[0], key[1]);
     const tk_cached *pair = &c->slots[2 * (hash & c->pair_mask)];
@@ -232,9 +243,8 @@ static td_code put_long_word(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str 
     while (y < end) {
         const char *z = next_char(y, end);
         if (tk_can_cut(f->cuts, x, y, z)) {
-            size_t left = (size_t)(text_end - from);
-            TD_TRY(put_part(f, c, ctx, (td_str){ from, (size_t)(y - from) }, left < 16, left, sink,
-                            err));
+            td_str part = { from, (size_t)(y - from) };
+            TD_TRY(put_part(f, c, ctx, part, text_end, sink, err));
             from = y;
         }
         x = y;
@@ -243,11 +253,10 @@ static td_code put_long_word(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str 
     td_str last = { from, (size_t)(end - from) };
     if (from == word.ptr)
         return merge_long(f, c, ctx, last, true, sink, err);
-    size_t left = (size_t)(text_end - from);
-    return put_part(f, c, ctx, last, left < 16, left, sink, err);
+    return put_part(f, c, ctx, last, text_end, sink, err);
 }
 
-/* A word that the table of short words does not have; key is 0 for those it never has. */
+/* A word that the table of short words does not have. */
 static td_code miss(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
                     uint64_t hash, const char *text_end, tk_sink *sink, td_error *err)
 {
@@ -269,7 +278,7 @@ static td_code miss(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, con
         if (count > TK_CACHED_IDS)
             tk_cache_put_long(c, word, long_hash, ids, count);
     }
-    if (key[1] != 0 && count <= TK_CACHED_IDS)
+    if (word.len <= TK_CACHED_BYTES && count <= TK_CACHED_IDS)
         tk_cache_put(c, key, hash, ids, count);
     return put_ids(sink, ids, count, err);
 }
@@ -284,39 +293,62 @@ typedef struct batch {
 static void make_keys(const tk_cache *c, td_str text, uint32_t from, const uint32_t *ends,
                       uint32_t n, batch *b)
 {
-    size_t safe = text.len >= 16 ? text.len - 16 : 0;
-    bool any_safe = text.len >= 16;
+    const char *text_end = text.ptr + text.len;
+    const tk_cached *slots = c->slots;
+    uint64_t pair_mask = c->pair_mask;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t *key = b->keys[i];
-        make_key(text.ptr + from, ends[i] - from, !any_safe || from > safe, text.len - from, key);
+        const char *p = text.ptr + from;
+        if (text_end - p >= 16)
+            make_key(p, ends[i] - from, key);
+        else
+            make_key_near_end(p, (size_t)(text_end - p), ends[i] - from, key);
         b->hashes[i] = hash_key(key[0], key[1]);
-        __builtin_prefetch(&c->slots[2 * (b->hashes[i] & c->pair_mask)]);
+        __builtin_prefetch(&slots[2 * (b->hashes[i] & pair_mask)]);
         from = ends[i];
     }
+}
+
+/* Words i and up, as far as the cache knows them; sink has room for all. Returns the first word
+ * that it does not know, n when there is none. */
+static uint32_t run_hits(const tk_cache *c, const batch *b, uint32_t i, uint32_t n, tk_sink *sink)
+{
+    const tk_cached *slots = c->slots;
+    uint64_t pair_mask = c->pair_mask;
+    td_id drop[TK_CACHED_IDS];
+    td_id *out = sink->counting ? drop : sink->ids + sink->count;
+    size_t live = sink->counting ? 0 : SIZE_MAX, count = 0;
+    for (; i < n; i++) {
+        uint64_t low = b->keys[i][0], high = b->keys[i][1];
+        const tk_cached *pair = &slots[2 * (b->hashes[i] & pair_mask)];
+        uint64_t first = (pair[0].key[0] ^ low) | (pair[0].key[1] ^ high);
+        uint64_t second = (pair[1].key[0] ^ low) | (pair[1].key[1] ^ high);
+        size_t which = first != 0;
+        if (first != 0 && second != 0)
+            break;
+#if defined(__GNUC__)
+        __asm__("" : "+r"(which)); /* an index, not a branch: which place it is cannot be guessed */
+#endif
+        const tk_cached *e = pair + which;
+        td_id head = e->ids[0];
+        memcpy(out, e->ids, sizeof e->ids);
+        out[0] = head & (((td_id)1 << TK_COUNT_SHIFT) - 1);
+        count += head >> TK_COUNT_SHIFT;
+        out += (head >> TK_COUNT_SHIFT) & live;
+    }
+    sink->count += count;
+    return i;
 }
 
 static td_code run_batch(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text, uint32_t from,
                          const uint32_t *ends, uint32_t n, const batch *b, tk_sink *sink,
                          td_error *err)
 {
-    td_id drop[TK_CACHED_IDS];
-    for (uint32_t i = 0; i < n; i++) {
-        const uint64_t *key = b->keys[i];
-        const tk_cached *pair = &c->slots[2 * (b->hashes[i] & c->pair_mask)];
-        bool first = pair[0].key[0] == key[0] && pair[0].key[1] == key[1];
-        const tk_cached *e = pair + !first;
-        if (e->key[0] == key[0] && e->key[1] == key[1] && key[1] != 0) {
-            td_id *to = sink->counting ? drop : sink->ids + sink->count;
-            memcpy(to, e->ids, sizeof e->ids);
-            to[0] &= ((td_id)1 << TK_COUNT_SHIFT) - 1;
-            sink->count += e->ids[0] >> TK_COUNT_SHIFT;
-        } else {
-            td_str word = { text.ptr + from, ends[i] - from };
-            TD_TRY(miss(f, c, ctx, word, key, b->hashes[i], text.ptr + text.len, sink,
-                        err));
-            TD_TRY(tk_sink_reserve(sink, ends[n - 1] - ends[i] + TK_CACHED_IDS, err));
-        }
-        from = ends[i];
+    for (uint32_t i = 0; (i = run_hits(c, b, i, n, sink)) < n; i++) {
+        uint32_t start = i == 0 ? from : ends[i - 1];
+        td_str word = { text.ptr + start, ends[i] - start };
+        TD_TRY(miss(f, c, ctx, word, b->keys[i], b->hashes[i], text.ptr + text.len, sink, err));
+        TD_TRY(tk_sink_reserve(sink, ends[n - 1] - ends[i] + TK_CACHED_IDS, err));
     }
     return TD_OK;
 }
@@ -329,7 +361,7 @@ td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str tex
     if (!tk_cache_start(cache))
         return td_fail_nomem(err);
     for (uint32_t from = 0; from < text.len;) {
-        uint32_t n = f->scanner->run(text, from, ends, BATCH);
+        uint32_t n = f->run(text, from, ends, BATCH);
         TD_TRY(tk_sink_reserve(sink, ends[n - 1] - from + TK_CACHED_IDS, err));
         make_keys(cache, text, from, ends, n, &b);
         TD_TRY(run_batch(f, cache, ctx, text, from, ends, n, &b, sink, err));

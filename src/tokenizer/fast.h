@@ -13,6 +13,7 @@
 
 typedef struct tk_fast {
     const tk_scanner *scanner;
+    tk_scan_fn run; /* of the scanner, for this CPU */
     const tk_bpe *bpe;
     const tk_cuts *cuts;
     td_id bytes[256]; /* the symbol of each byte */

@@ -76,7 +76,8 @@ static td_code do_encode(td_encoder *enc, unsigned flags, td_str text, td_error 
     td_id *plain = malloc((ids.count + 1) * sizeof *plain);
     if (plain == NULL)
         return td_fail_nomem(err);
-    memcpy(plain, ids.ids, ids.count * sizeof *plain);
+    if (ids.count != 0)
+        memcpy(plain, ids.ids, ids.count * sizeof *plain);
     td_code code = td_encode(enc, text, flags | TD_ENCODE_OFFSETS, &ids, err);
     if (code == TD_OK && count != plain_count)
         code = td_fail(err, TD_E_INTERNAL, "count %zu, ids %zu", count, plain_count);
@@ -84,7 +85,7 @@ static td_code do_encode(td_encoder *enc, unsigned flags, td_str text, td_error 
         code = td_fail(err, TD_E_INTERNAL, "segments count %zu, ids %zu", sum, plain_count);
     else if (code == TD_OK &&
              (ids.count != plain_count ||
-              memcmp(ids.ids, plain, plain_count * sizeof *plain) != 0))
+              (plain_count != 0 && memcmp(ids.ids, plain, plain_count * sizeof *plain) != 0)))
         code = td_fail(err, TD_E_INTERNAL, "ids with offsets differ");
     free(plain);
     TD_TRY(code);

@@ -55,6 +55,24 @@ static size_t put_char(char *out, uint32_t c)
     return td_utf8_put(out, c >= 0xD800 && c < 0xE000 ? 'x' : c);
 }
 
+/* Text in which vectors find something to do: mostly ASCII, longer. */
+static size_t ascii_text(char *out, uint32_t parts)
+{
+    static const char *const some[] = {
+        " ", " ", "  ", "\n", "\r\n", "\t", " \n", "'s", "'S", "'ll", "'RE", "'", "a", "B", "word",
+        "The", "fooBar", "HTTPServer", "1", "1234", "/", "!", "...", ".x", "\x0b", "!\n/", "__",
+        "x's'd",
+        "é", "ſ", "中", "don't", "I'M", "{\"", "\":", "\x7f", "\x1f",
+    };
+    size_t len = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        const char *s = some[pick(sizeof some / sizeof *some - (pick(3) ? 9 : 0))];
+        memcpy(out + len, s, strlen(s));
+        len += strlen(s);
+    }
+    return len;
+}
+
 /* Text that is rich in what patterns look at. */
 static size_t random_text(char *out, uint32_t chars)
 {
@@ -134,7 +152,7 @@ static void compare(setup *s, tk_scan_fn scan, td_str text)
     static uint32_t want[8192], got[8192];
     uint32_t n = expected(s, text, want), m = 0, from = 0;
     while (from < text.len) { /* in small steps, to begin in many places */
-        m += scan(text, from, got + m, 1 + pick(7));
+        m += scan(text, from, got + m, pick(2) ? 1 + pick(7) : 64 + pick(99));
         from = got[m - 1];
     }
     for (uint32_t i = 0; i < n && i < m; i++) {
@@ -176,6 +194,16 @@ static void fuzz(const char *const *patterns, tk_scan_fn scan)
             len += strlen(after);
         }
         compare(&s, scan, (td_str){ text, len });
+    }
+    for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++) {
+        for (int i = 0; i < 20000; i++) {
+            size_t len = ascii_text(text, 1 + pick(120));
+            char *exact = malloc(len);
+            assert_non_null(exact);
+            memcpy(exact, text, len);
+            compare(&s, tk_scan_best(scan, cpu), (td_str){ exact, len });
+            free(exact);
+        }
     }
     release(&s);
 }

@@ -6,6 +6,7 @@
 #ifndef TD_SRC_TOKENIZER_SCANNER_SCANNER_H
 #define TD_SRC_TOKENIZER_SCANNER_SCANNER_H
 
+#include "base/cpu.h"
 #include "tokenizer/pipeline.h"
 
 /* Writes up to max ends of the words of text from byte from on (a word's start); returns how many.
@@ -19,6 +20,9 @@ typedef struct tk_scanner {
 
 /* The scanner of a pre-tokenizer that ends in byte-level encoding; NULL: there is none. */
 const tk_scanner *tk_scanner_of(const tk_pretok *pretok);
+
+/* The version of a scalar scanner for that CPU: same words, faster (blocks.c). */
+tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu);
 
 uint32_t tk_scan_cl100k(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_qwen2(td_str text, uint32_t from, uint32_t *ends, uint32_t max);

@@ -1,0 +1,141 @@
+/* blocks.h - word boundaries of ASCII text, 64 bytes at a time, as arithmetic on bit masks.
+ *
+ * A block starts at a word's start, so nothing before it matters. Bit i of a mask belongs to byte
+ * i. The functions here turn the classes of the bytes into the places where words start, and say
+ * how many of these are certain: bytes behind the block, or non-ASCII ones in it, may change what
+ * stands right before them. Whoever calls goes on at the last certain place, and takes a word that
+ * no block decides from the scalar scanner. */
+#ifndef TD_SRC_TOKENIZER_SCANNER_BLOCKS_H
+#define TD_SRC_TOKENIZER_SCANNER_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tk_block {
+    uint64_t letter, upper, digit, space, newline, blank; /* blank: U+0020 */
+    uint64_t apostrophe, slash, high;
+} tk_block;
+
+/* Bytes of a block that have to be known behind the last place that is used. */
+enum { TK_BLOCK_MARGIN = 4 };
+
+static inline uint64_t tk_below(unsigned n) /* bits 0..n-1 */
+{
+    return n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+}
+
+/* Starts of digit groups: every digit, or every third of a run. */
+static inline uint64_t tk_digit_starts(uint64_t n, bool triples)
+{
+    if (!triples)
+        return n;
+    uint64_t starts = 0, at = n & ~(n << 1), run = n & n << 1 & n << 2;
+    while (at != 0) {
+        starts |= at;
+        at = (at << 3) & run;
+    }
+    return starts;
+}
+
+/* What white space decides. glued: newlines that belong to the word before. */
+static inline uint64_t tk_space_starts(const tk_block *b, uint64_t glued)
+{
+    uint64_t white = b->space & ~glued, newline = b->newline & white;
+    uint64_t plain = white & ~newline;
+    uint64_t starts = white & ~(white << 1);
+    /* behind the last newline of a run: stretches between two newlines are no starts */
+    uint64_t behind = plain & newline << 1;
+    if (((plain + behind) & ~plain & newline) != 0) {
+        for (uint64_t rest = behind; rest != 0; rest &= rest - 1) {
+            uint64_t one = rest & (~rest + 1);
+            if (((plain + one) & ~plain & newline) != 0 &&
+                (((plain + one) ^ plain) & newline) != 0)
+                behind &= ~one;
+        }
+    }
+    starts |= behind;
+    /* the last one of a run stands for itself or leads the next word */
+    return starts | (plain & ~(b->space >> 1));
+}
+
+/* The end of a contraction at bit i (an apostrophe), 0 when there is none. text is the block. */
+static inline unsigned tk_block_contraction(const char *text, unsigned i)
+{
+    char c = text[i + 1] | 0x20, d = text[i + 2] | 0x20;
+    if (c == 's' || c == 't' || c == 'm' || c == 'd')
+        return i + 2;
+    return ((c == 'r' || c == 'v') && d == 'e') || (c == 'l' && d == 'l') ? i + 3 : 0;
+}
+
+/* Places up to where starts are certain, given that bytes from known on are not. */
+static inline uint64_t tk_certain(const tk_block *b, unsigned known)
+{
+    if (known <= TK_BLOCK_MARGIN)
+        return 0;
+    uint64_t keep = tk_below(known - TK_BLOCK_MARGIN + 1);
+    /* White space that reaches the end of what is known may go on: only its start is certain. */
+    if ((b->space >> (known - 1) & 1) != 0) {
+        uint64_t others = ~b->space & tk_below(known);
+        keep &= others == 0 ? 0 : tk_below(65 - (unsigned)__builtin_clzll(others));
+    }
+    return keep;
+}
+
+/* cl100k, Llama 3 (triples) and Qwen 2. Bit 0 is never set. text has 64 readable bytes. */
+static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, bool triples)
+{
+    uint64_t other = ~(b->letter | b->digit | b->space | b->high);
+    uint64_t other_start = other & ~(other << 1);
+    uint64_t lone = other_start & ~(other >> 1) & ~(b->blank << 1);
+    uint64_t led = (b->space & ~b->newline) | lone;
+    uint64_t after = (other << 1) & b->newline;
+    uint64_t glued = b->newline & ~(b->newline + after);
+    uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) |
+                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued) |
+                      tk_digit_starts(b->digit, triples);
+    unsigned known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
+    for (uint64_t rest = lone & b->apostrophe & b->letter >> 1; rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(rest);
+        if (i + 3 >= 64)
+            break;
+        unsigned end = tk_block_contraction(text, i);
+        if (end != 0)
+            starts |= b->letter & (uint64_t)1 << end;
+    }
+    return starts & tk_certain(b, known) & ~(uint64_t)1;
+}
+
+/* o200k. */
+static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text)
+{
+    uint64_t other = ~(b->letter | b->digit | b->space | b->high);
+    uint64_t other_start = other & ~(other << 1);
+    uint64_t lone = other_start & ~(other >> 1) & ~(b->blank << 1);
+    uint64_t led = (b->space & ~b->newline) | lone;
+    uint64_t after = (other << 1) & b->newline;
+    uint64_t glued = b->newline & ~(b->newline + after);
+    uint64_t humps = b->upper & (b->letter & ~b->upper) << 1;
+    uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) | humps |
+                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued) |
+                      tk_digit_starts(b->digit, true);
+    unsigned known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
+    uint64_t slash = glued << 1 & b->slash; /* the tail goes on with it */
+    if (slash != 0 && (unsigned)__builtin_ctzll(slash) < known)
+        known = (unsigned)__builtin_ctzll(slash);
+    unsigned last = 0;
+    uint64_t suffixes = b->letter << 1 & b->apostrophe & b->letter >> 1;
+    for (uint64_t rest = suffixes; rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(rest);
+        if (i + 3 >= 64)
+            break;
+        unsigned end = tk_block_contraction(text, i);
+        if (end == 0 || i == last) /* a word has one contraction at most */
+            continue;
+        starts &= ~(tk_below(end) & ~tk_below(i));
+        starts |= b->letter & (uint64_t)1 << end;
+        last = end;
+    }
+    return starts & tk_certain(b, known) & ~(uint64_t)1;
+}
+
+#endif
