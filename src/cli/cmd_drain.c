@@ -10,6 +10,8 @@
 #include "cli/run.h"
 #include "cli/show.h"
 
+enum { SLACK = 64 }; /* bytes that a reader may look at behind a line */
+
 /* The lines of all files, as they are. */
 typedef struct backlog {
     char **lines;
@@ -54,7 +56,7 @@ static bool keep_line(backlog *b, const cli_lines *in, cli_line kind, const char
             return false;
         b->cap = cap;
     }
-    char *copy = malloc(len + 1);
+    char *copy = calloc(len + SLACK, 1);
     if (copy == NULL)
         return false;
     if (len != 0)
@@ -101,7 +103,7 @@ static td_request *request_of(const backlog *b, size_t i, size_t line_max)
                         .offset = b->offsets[i],
                         .line_max = line_max };
     td_request *r = cli_request_of_line(&place, b->too_long[i] ? LINE_TOO_LONG : LINE_GOOD,
-                                        b->lines[i], b->lengths[i]);
+                                        b->lines[i], b->lengths[i], /* borrow */ true);
     if (r != NULL)
         td_request_decode(r);
     return r;

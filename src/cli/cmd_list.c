@@ -74,7 +74,7 @@ static int read_one_file(reader *r, const char *name, uint64_t *index)
             status = CLI_CANNOT_OPEN;
             break;
         }
-        status = submit(r, cli_request_of_line(&in, kind, line, len), (*index)++);
+        status = submit(r, cli_request_of_line(&in, kind, line, len, false), (*index)++);
         atomic_store(&r->bytes_read, before + in.next_offset);
     }
     cli_lines_close(&in);

@@ -100,7 +100,14 @@ static void set_error(td_error *err, td_code code, const char *text, uint64_t n)
     err->message = err->text;
 }
 
-td_request *cli_request_of_line(const cli_lines *in, cli_line kind, const char *line, size_t len)
+static void keep(void *user, const char *bytes)
+{
+    (void)user;
+    (void)bytes;
+}
+
+td_request *cli_request_of_line(const cli_lines *in, cli_line kind, const char *line, size_t len,
+                                bool borrow)
 {
     td_request *r = NULL;
     td_error err = TD_ERROR_INIT;
@@ -113,7 +120,7 @@ td_request *cli_request_of_line(const cli_lines *in, cli_line kind, const char *
         failure.offset = in->offset;
         code = td_request_new_failed(&failure, &r, &err);
     } else {
-        code = td_request_new((td_str){ line, len }, NULL, NULL, &r, &err);
+        code = td_request_new((td_str){ line, len }, borrow ? keep : NULL, NULL, &r, &err);
     }
     if (code != TD_OK) {
         cli_complain_error(&err);

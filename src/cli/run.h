@@ -21,8 +21,10 @@ int cli_new_counter(td_model *model, const td_counter_options *options, td_count
 /* A whole file ("-": standard input) in memory, NUL behind it; NULL: errno tells. */
 char *cli_read_file(const char *name, size_t *ret_len);
 
-/* The request of a line; NULL after saying that memory is out. */
-td_request *cli_request_of_line(const cli_lines *in, cli_line kind, const char *line, size_t len);
+/* The request of a line, which is copied or (borrow) outlives it with some bytes of slack behind;
+ * NULL after saying that memory is out. */
+td_request *cli_request_of_line(const cli_lines *in, cli_line kind, const char *line, size_t len,
+                                bool borrow);
 
 /* true after SIGINT; a second one ends the program at once. */
 void cli_catch_interrupt(void);
