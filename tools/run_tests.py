@@ -82,6 +82,7 @@ def run_pytest(build, tally, arguments):
                        TOKDRAIN_SHARED=os.environ.get("TOKDRAIN_SHARED")
                        or str(ROOT.parent / "shared"))
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                           "--continue-on-collection-errors",
                            f"--junitxml={report}", "-o", "junit_family=xunit1", *arguments],
                           cwd=ROOT, env=environment, check=False)
     passed, failed, skipped = 0, [], []

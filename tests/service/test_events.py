@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from harness import START, BATCH, Parent, batch, record, single
-from reference import Run
+from expected_run import Run
 
 SESSION = ["started", "stop_loadgen", "start_performance_tracking", "stop_performance_tracking"]
 SAMPLE = ["issued", "complete", "recv_first", "recv_non_first"]
