@@ -26,6 +26,8 @@ TYPES = {
 def call(name, required, names, flags):
     """name(a, b=…), as a reader expects it."""
     parts = [n if i < required else n + "=…" for i, n in enumerate(names.replace("-", "").split())]
+    if flags == "LAZY":
+        flags = "VARARGS KWARGS"
     parts += ["*args"] * ("VARARGS" in flags) + ["**kwargs"] * ("KWARGS" in flags)
     return f"`{name}({', '.join(parts)})`" if parts else f"`{name}`"
 

@@ -320,6 +320,8 @@ def filters(share, rng, names):
         recipes += [f"{{{{ [{r}|{name}({a})] }}}}" for r in rng.sample(ALL, 12) for a in ANY]
         recipes += [f"{{{{ [{r}|{name}({a}, {b})] }}}}" for r in rng.sample(ALL, 6)
                     for a, b in itertools.product(rng.sample(ANY, 4), repeat=2)]
+        if name == "slice":  # so many slices would take the reference's memory
+            recipes = [r for r in recipes if "0000000000000)" not in r and "0000000000000," not in r]
         yield from _group("filter " + name, recipes, share, rng)
 
 

@@ -29,7 +29,13 @@ USERS = [
 ]
 VARS = {"users": USERS}
 # Texts that show where an object lies in memory are never equal; such a result is shown as a list.
-ADDRESS = re.compile(r" at 0x[0-9a-f]+|' ', '0', 'x'", re.I)
+ADDRESS = re.compile(r"7f[0-9a-f]{10}")
+
+
+def has_address(text):
+    """Also when a filter has put something between its characters."""
+    return bool(ADDRESS.search(re.sub(r"[^0-9a-z]", "", text.lower())))
+
 
 environment = utils._compile_jinja_template("").environment
 
@@ -74,10 +80,10 @@ def shown(template):
     """The reference's answer; where it shows an address, of the same items as a list."""
     kind, text = reference(template, VARS)
     m = re.fullmatch(r"\{\{ \[(.*)\] \}\}", template, re.S)
-    if kind == "text" and ADDRESS.search(text) and m:
+    if kind == "text" and has_address(text) and m:
         template = "{{ (" + m.group(1) + ")|list }}"
         kind, text = reference(template, VARS)
-    if kind == "text" and ADDRESS.search(text):
+    if kind == "text" and has_address(text):
         return None
     return template, (kind, text)
 
@@ -122,7 +128,7 @@ MOMENTS = [
 
 
 def test_strftime(monkeypatch):
-    formats = ["%" + f + d for d in DIRECTIVES for f in FLAGS if not (f and d in "zZf")]
+    formats = ["%" + f + d for d in DIRECTIVES for f in FLAGS]
     formats += ["%d %b %Y", "%Y-%m-%d", "%B %d, %Y", "%H:%M", "%A", "x%", "%%d", "", "%Q", "%-Q", "%:z",
                 "Week %V of %G, \u00fc %-d.%-m.", "%d%", "%5", "%E"]  # fmt: skip
     asked, expected = [], []

@@ -300,10 +300,20 @@ static td_code bound_eq(jj_vm *vm, td_object *self, td_value other, bool *ret);
 
 static td_code bound_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
-    (void)vm;
+    static const char *const inherited[] = { "count", "encode", "endswith", "find", "index",
+                                             "maketrans", "rfind", "rindex", "startswith" };
     const bound_method *m = (const bound_method *)self;
+    const char *name = m->builtin->name;
+    bool own = jj_is_markup(m->receiver) && strncmp(name, "is", 2) != 0;
+    for (size_t i = 0; i < COUNT_OF(inherited); i++)
+        own = own && strcmp(name, inherited[i]) != 0;
+    if (own) { /* Markup's own methods are Python functions */
+        TD_TRY(td_buf_printf(out, "<bound method Markup.%s of ", name));
+        TD_TRY(jj_append_repr(vm, out, m->receiver));
+        return td_buf_byte(out, '>');
+    }
     return td_buf_printf(out, "<built-in method %s of %s object at 0x7f0000000000>",
-                         m->builtin->name, jj_type_name(m->receiver));
+                         name, jj_type_name(m->receiver));
 }
 
 static const td_object_type bound_method_type = {

@@ -95,7 +95,8 @@ static int iso_week(const moment *m, int64_t *ret_year)
 typedef struct directive {
     char pad;   /* _ - 0, or 0 for the usual one */
     bool upper, swap;
-    int width;  /* -1: the usual one */
+    int width;     /* -1: the usual one */
+    char modifier; /* E or O, or 0 */
     char type;
 } directive;
 
@@ -107,13 +108,14 @@ static td_code put_number(td_buf *b, const directive *d, int64_t value, int digi
         pad = d->pad;
     int n = snprintf(text, sizeof text, "%lld", (long long)(value < 0 ? -value : value));
     int width = d->width >= 0 ? d->width : digits, sign = value < 0;
-    if (pad == '-')
-        width = 0;
-    for (int i = n + sign; pad == '_' && i < width; i++)
+    bool zeros = pad != '_' && pad != '-';
+    if (pad == '-') /* no padding of its own, blanks up to a width that is asked for */
+        width = d->width;
+    for (int i = n + sign; !zeros && i < width; i++)
         TD_TRY(td_buf_byte(b, ' '));
     if (sign)
         TD_TRY(td_buf_byte(b, '-'));
-    for (int i = n + sign; pad != '_' && i < width; i++)
+    for (int i = n + sign; zeros && i < width; i++)
         TD_TRY(td_buf_byte(b, '0'));
     return td_buf_append(b, text, (size_t)n);
 }
@@ -153,8 +155,10 @@ static td_code put_composite(td_buf *b, const directive *d, const char *format, 
 static td_code put_names(td_buf *b, directive d, const moment *m)
 {
     /* # makes names upper case, AM and PM (and zones) lower case */
-    if (d.swap && d.type != 'p' && d.type != 'P')
+    if (d.swap && d.type != 'p' && d.type != 'P') {
         d.upper = true;
+        d.swap = false;
+    }
     switch (d.type) {
     case 'a':
         return put_text(b, &d, (td_str){ days[m->weekday], 3 });
@@ -166,6 +170,7 @@ static td_code put_names(td_buf *b, directive d, const moment *m)
     case 'B':
         return put_text(b, &d, td_str_from(months[m->month]));
     case 'P':
+        d.upper = false;
         return put_text(b, &d, m->hour < 12 ? TD_STR("am") : TD_STR("pm"));
     default:
         return put_text(b, &d, m->hour < 12 ? TD_STR("AM") : TD_STR("PM"));
@@ -203,7 +208,7 @@ static td_code put_numbers(td_buf *b, const directive *d, const moment *m, bool 
     case 'M':
         return put_number(b, d, m->minute, 2, '0');
     case 's':
-        return put_number(b, d, m->seconds, 1, '0');
+        return put_number(b, d, m->seconds, 1, '_');
     case 'S':
         return put_number(b, d, m->second, 2, '0');
     case 'u':
@@ -252,6 +257,10 @@ static const char *composite(char type)
 static td_code put_directive(td_buf *b, const directive *d, td_str source, const moment *m)
 {
     bool known;
+    /* the letters before which glibc does not take E, or O */
+    const char *refused = d->modifier == 'E' ? "aAbBdDeFgGhHIjklmMSUVwW" : "aAcDFxXY";
+    if (d->modifier != 0 && strchr(refused, d->type) != NULL)
+        return put_text(b, d, source);
     if (strchr("aAbhBpP", d->type) != NULL)
         return put_names(b, *d, m);
     if (composite(d->type) != NULL)
@@ -263,11 +272,15 @@ static td_code put_directive(td_buf *b, const directive *d, td_str source, const
         return put_text(b, d, TD_STR("\n"));
     case 't':
         return put_text(b, d, TD_STR("\t"));
+    case 'z': /* a naive moment has no zone */
+        return TD_OK;
+    case 'Z':
+        return put_text(b, d, TD_STR(""));
     default:
         break;
     }
     TD_TRY(put_numbers(b, d, m, &known));
-    return known ? TD_OK : td_buf_put(b, source); /* glibc leaves what it does not know */
+    return known ? TD_OK : put_text(b, d, source); /* glibc leaves what it does not know */
 }
 
 /* Flags, width, E or O, and the letter; *p stands behind the % and is moved behind it all. */
@@ -290,7 +303,7 @@ static void parse_directive(const char **p, const char *end, directive *d)
             d->width = d->width < 100000 ? d->width * 10 + (**p - '0') : d->width;
     }
     if (*p < end && (**p == 'E' || **p == 'O'))
-        ++*p;
+        d->modifier = *(*p)++;
     if (*p < end)
         d->type = *(*p)++;
 }
@@ -313,7 +326,7 @@ static td_code put_format(td_buf *b, td_str format, const moment *m, bool nested
         directive d;
         parse_directive(&p, end, &d);
         td_str source = { start, (size_t)(p - start) };
-        TD_TRY(d.type == 0 ? td_buf_put(b, source) : put_directive(b, &d, source, m));
+        TD_TRY(d.type == 0 ? put_text(b, &d, source) : put_directive(b, &d, source, m));
     }
     return TD_OK;
 }

@@ -149,8 +149,8 @@ static bool same(td_value a, td_value b)
         bool single = a.len == 1 || (a.len == 2 && (unsigned char)a.as.str[0] <= 0xC3);
         return single && !jj_is_markup(a) && memcmp(a.as.str, b.as.str, a.len) == 0;
     }
-    if (a.tag == TD_V_UNDEFINED || a.tag == TD_V_NONE)
-        return a.as.undefined == b.as.undefined || a.tag == TD_V_NONE;
+    if (a.tag == TD_V_UNDEFINED || a.tag == TD_V_NONE) /* each lookup makes its own undefined */
+        return a.tag == TD_V_NONE;
     if ((a.tag == TD_V_LIST || a.tag == TD_V_TUPLE) && a.len != b.len)
         return false;
     return a.as.integer == b.as.integer;

@@ -20,17 +20,20 @@ static td_code set_indent(jj_vm *vm, td_value indent, td_json_style *style)
     return TD_OK;
 }
 
-/* Any iterable of two texts. */
-static td_code set_separators(jj_vm *vm, td_value separators, td_json_style *style)
+/* Any iterable of two texts; which they are does not matter for a text. */
+static td_code set_separators(jj_vm *vm, td_value separators, bool is_text,
+                              td_json_style *style)
 {
     td_value list;
     TD_TRY(jj_to_list(vm, separators, &list));
     if (list.len != 2)
         return jj_raise(vm, JJ_VALUE_ERROR, "separators: 2 values are expected, not %u", list.len);
-    for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < 2 && !is_text; i++)
         if (list.as.items[i].tag != TD_V_STR)
             return jj_raise(vm, JJ_TYPE_ERROR, "separators must be str, not %s",
                             jj_type_name(list.as.items[i]));
+    if (is_text)
+        return TD_OK;
     style->has_separators = true;
     style->item_separator = td_as_str(list.as.items[0]);
     style->key_separator = td_as_str(list.as.items[1]);
@@ -47,7 +50,7 @@ td_code jj_f_tojson(jj_vm *vm, td_value self, const jj_args *args, td_value *ret
     if (!td_is_none(indent) && self.tag != TD_V_STR)
         TD_TRY(set_indent(vm, indent, &style));
     if (!td_is_none(separators))
-        TD_TRY(set_separators(vm, separators, &style));
+        TD_TRY(set_separators(vm, separators, self.tag == TD_V_STR, &style));
     td_buf *b = jj_scratch(vm);
     td_error err = { 0 };
     td_code code = td_json_write(b, self, &style, &err);

@@ -97,7 +97,8 @@ typedef struct wrapper {
     jj_vm *vm;
     td_value source;
     text t;
-    int64_t width;
+    int64_t width; /* rounded down */
+    bool fraction; /* it was a float: nothing can be cut at it */
     bool break_words, hyphens;
     int64_t at, end; /* the chunk that comes next: [at, end) */
     jj_items *lines;
@@ -147,7 +148,9 @@ static td_code fill_line(wrapper *w)
     if (w->at < w->t.n && w->end - w->at > w->width) {
         if (w->break_words) {
             last = w->at;
-            int64_t cut = cut_word(w, w->width - (w->at - start));
+            if (w->fraction && w->width >= 1)
+                return jj_raise(w->vm, JJ_TYPE_ERROR, "slice indices must be integers");
+            int64_t cut = cut_word(w, w->width < 1 ? 1 : w->width - (w->at - start));
             if (cut == w->at) /* nothing fits: an empty piece */
                 last = start == w->at ? start : last;
             if (cut >= w->end)
@@ -198,14 +201,20 @@ static td_code wrap_line(wrapper *w, td_value line)
 }
 
 /* width as textwrap uses it: any number, of which only comparisons with ints matter. */
-static td_code get_width(jj_vm *vm, td_value v, int64_t *ret)
+static td_code get_width(jj_vm *vm, td_value v, wrapper *w)
 {
-    if (!jj_is_int(v))
-        return jj_raise(vm, JJ_TYPE_ERROR, "wordwrap: width must be an int, not %s",
+    double d = 0;
+    w->fraction = v.tag == TD_V_FLOAT;
+    if (!jj_is_number(v))
+        return jj_raise(vm, JJ_TYPE_ERROR, "wordwrap: width must be a number, not %s",
                         jj_type_name(v));
-    TD_TRY(jj_index(vm, v, ret));
-    if (*ret > UINT32_MAX)
-        *ret = UINT32_MAX;
+    if (v.tag == TD_V_BIGINT)
+        d = jj_int_negative(v) ? -1.0 : (double)UINT32_MAX;
+    else
+        TD_TRY(jj_number_to_double(vm, v, &d));
+    if (!(d > 0)) /* NaN too, for which the reference never ends */
+        return jj_raise(vm, JJ_VALUE_ERROR, "invalid width (must be > 0)");
+    w->width = d >= UINT32_MAX ? UINT32_MAX : (int64_t)d;
     return TD_OK;
 }
 
@@ -230,10 +239,7 @@ td_code jj_f_wordwrap(jj_vm *vm, td_value self, const jj_args *args, td_value *r
     jj_items paragraphs = { 0 };
     for (uint32_t i = 0; i < lines.len; i++) {
         td_value joined, list;
-        TD_TRY(get_width(vm, jj_arg(args, 0, td_int(79)), &w.width));
-        if (w.width <= 0)
-            return jj_raise(vm, JJ_VALUE_ERROR, "invalid width %lld (must be > 0)",
-                            (long long)w.width);
+        TD_TRY(get_width(vm, jj_arg(args, 0, td_int(79)), &w));
         all = (jj_items){ 0 };
         TD_TRY(wrap_line(&w, lines.as.items[i]));
         list = jj_items_list(&all);
