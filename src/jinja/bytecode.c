@@ -101,6 +101,8 @@ static td_code dump_insn(const td_template *t, uint32_t pc, td_buf *out)
     static const char *const comparisons[] = { "==", "!=", "<", "<=", ">", ">=", "in", "not in" };
     jj_insn in = t->code[pc];
     const char *kinds = ops[in.op].operands;
+    if ((in.op == JJ_O_CALL || in.op == JJ_O_CALL_EMIT) && in.a == 0)
+        kinds = "-n-"; /* no keywords, no names of them */
     TD_TRY(td_buf_printf(out, "%5u  %s", pc, ops[in.op].name));
     if (in.op == JJ_O_COMPARE || in.op == JJ_O_CHAIN)
         TD_TRY(td_buf_printf(out, " %s", in.a < 8 ? comparisons[in.a] : "?"));

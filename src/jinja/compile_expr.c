@@ -121,12 +121,33 @@ static bool holds_slice(const jj_node *n)
     return false;
 }
 
+/* Looks attr up in the value on the stack, or in the slot if that is where the value just came
+ * from. */
+static td_code emit_access(jj_compiler *c, jj_opcode op, jj_opcode from_slot, uint32_t attr)
+{
+    jj_insn *last = &c->t->code[jj_here(c) - 1];
+    if (last->op != JJ_O_LOAD || c->label == jj_here(c) || last->c > UINT16_MAX)
+        return jj_emit(c, op, 0, 0, attr);
+    *last = (jj_insn){ .op = (uint8_t)from_slot, .b = (uint16_t)last->c, .c = attr };
+    c->t->offsets[jj_here(c) - 1] = c->at;
+    return TD_OK;
+}
+
 static td_code compile_getitem(jj_compiler *c, jj_node *n, const jj_frame_info *f)
 {
     TD_TRY(jj_compile_expr(c, n->a, f));
     if (n->b->kind != JJ_N_SLICE) {
         if (holds_slice(n->b))
             return jj_compile_error(c, n->at, "a slice cannot stand in a tuple");
+        TD_TRY(jj_optimize_expr(c, n->b));
+        if (n->b->kind == JJ_N_CONST && td_is_str(n->b->value) && n->b->value.len != 0) {
+            uint32_t name = jj_intern(c->names, td_as_str(n->b->value)), attr;
+            if (name == 0)
+                return jj_compile_nomem(c);
+            TD_TRY(jj_add_attr(c, name, &attr));
+            c->at = n->at;
+            return emit_access(c, JJ_O_ITEM_KEY, JJ_O_LOAD_ITEM, attr);
+        }
         TD_TRY(jj_compile_expr(c, n->b, f));
         c->at = n->at;
         return jj_emit(c, JJ_O_ITEM, 0, 0, 0);
@@ -148,13 +169,7 @@ static td_code compile_getattr(jj_compiler *c, jj_node *n, const jj_frame_info *
     TD_TRY(jj_compile_expr(c, n->a, f));
     TD_TRY(jj_add_attr(c, n->attr, &attr));
     c->at = n->at;
-    jj_insn *last = &c->t->code[jj_here(c) - 1];
-    if (last->op == JJ_O_LOAD && c->label != jj_here(c) && last->c <= UINT16_MAX) {
-        *last = (jj_insn){ .op = JJ_O_LOAD_ATTR, .b = (uint16_t)last->c, .c = attr };
-        c->t->offsets[jj_here(c) - 1] = n->at;
-        return TD_OK;
-    }
-    return jj_emit(c, JJ_O_ATTR, 0, 0, attr);
+    return emit_access(c, JJ_O_ATTR, JJ_O_LOAD_ATTR, attr);
 }
 
 static td_code compile_operator(jj_compiler *c, jj_node *n, const jj_frame_info *f)

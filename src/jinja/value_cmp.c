@@ -243,18 +243,17 @@ td_code jj_contains(jj_vm *vm, td_value needle, td_value haystack, bool *ret)
 
 td_code jj_compare(jj_vm *vm, jj_cmp op, td_value a, td_value b, bool *ret)
 {
-    td_code code;
     switch (op) {
     case JJ_EQ:
     case JJ_NE:
-        code = jj_eq(vm, a, b, ret);
+        TD_TRY(jj_eq(vm, a, b, ret));
         *ret = *ret == (op == JJ_EQ);
-        return code;
+        return TD_OK;
     case JJ_IN:
     case JJ_NOT_IN:
-        code = jj_contains(vm, a, b, ret);
+        TD_TRY(jj_contains(vm, a, b, ret));
         *ret = *ret == (op == JJ_IN);
-        return code;
+        return TD_OK;
     default:
         return order(vm, op, a, b, ret);
     }

@@ -288,6 +288,33 @@ static inline bool next_item(jj_loop *loop, td_value *ret)
 
 /* ---- the loop ---- */
 
+/* With GNU C each instruction jumps to the next one's code itself, which processors predict better;
+ * elsewhere, and with JJ_SWITCH defined, the same source is a switch. */
+#if defined(__GNUC__) && !defined(JJ_SWITCH)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#define CASE(name) L_##name:
+#define NEXT goto *labels[(in = *pc++).op]
+#define DISPATCH NEXT;
+#define END_DISPATCH
+#define OP(name, operands, pops, pushes) &&L_##name,
+#define LABELS                                                                                     \
+    static const void *const labels[] = {
+#define LABELS_END };
+#else
+#define CASE(name) case JJ_O_##name:
+#define NEXT break
+#define DISPATCH                                                                                   \
+    for (;;) {                                                                                     \
+        in = *pc++;                                                                                \
+        switch ((jj_opcode)in.op) {
+#define END_DISPATCH                                                                               \
+    case JJ_O_COUNT_:                                                                              \
+        break;                                                                                     \
+        }                                                                                          \
+        }
+#endif
+
 static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
 {
     const td_template *t = vm->t;
@@ -299,110 +326,114 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
     jj_insn in;
     int64_t number;
     bool yes;
-    for (;;) {
-        in = *pc++;
-        switch ((jj_opcode)in.op) {
-        case JJ_O_EMIT_CONST:
+#ifdef LABELS
+    LABELS
+#include "jinja/opcodes.def"
+    LABELS_END
+#undef OP
+#endif
+    DISPATCH
+        CASE(EMIT_CONST)
             TRY(emit_const(vm, consts[in.c]));
-            break;
-        case JJ_O_EMIT:
+            NEXT;
+        CASE(EMIT)
             sp--;
             if (sp->tag == JJ_V_EMITTED)
-                break;
+                NEXT;
             if (in.a != JJ_PLAIN && escapes(vm, (jj_escape_mode)in.a))
                 TRY(emit_escaped(vm, *sp));
             else if (sp->tag == TD_V_STR)
                 TRY(emit_text(vm, td_as_str(*sp)));
             else
                 TRY(jj_emit_value(vm, *sp));
-            break;
-        case JJ_O_ADD_EMIT:
+            NEXT;
+        CASE(ADD_EMIT)
             sp--;
             TRY(add_emit(vm, &sp[-1], sp[0]));
-            break;
-        case JJ_O_ADD_CONST_EMIT:
+            NEXT;
+        CASE(ADD_CONST_EMIT)
             TRY(add_emit(vm, &sp[-1], consts[in.c]));
-            break;
-        case JJ_O_TOJSON_EMIT:
+            NEXT;
+        CASE(TOJSON_EMIT)
             TRY(emit_json(vm, t->builtins[in.c], *--sp));
-            break;
-        case JJ_O_EMIT_RAW:
+            NEXT;
+        CASE(EMIT_RAW)
             TRY(emit_raw(vm, *--sp));
-            break;
-        case JJ_O_CAPTURE:
+            NEXT;
+        CASE(CAPTURE)
             *sp++ = (td_value){ .tag = JJ_V_MARK, .as.integer = (int64_t)jj_capture_begin(vm) };
-            break;
-        case JJ_O_CAPTURED:
+            NEXT;
+        CASE(CAPTURED)
             TRY(jj_capture_end(vm, (size_t)sp[-1].as.integer,
                                escapes(vm, (jj_escape_mode)in.a), &sp[-1]));
-            break;
-        case JJ_O_MARKUP:
+            NEXT;
+        CASE(MARKUP)
             if (escapes(vm, (jj_escape_mode)in.a)) {
                 TRY(jj_str(vm, sp[-1], &sp[-1]));
                 sp[-1].flags |= TD_VF_MARKUP;
             }
-            break;
-        case JJ_O_CAPTURE_DROP:
+            NEXT;
+        CASE(CAPTURE_DROP)
             jj_capture_drop(vm, (size_t)(--sp)->as.integer);
-            break;
-        case JJ_O_GENERATION:
+            NEXT;
+        CASE(GENERATION)
             TRY(jj_run_generation(vm, &t->funcs[in.c], frame));
-            break;
+            NEXT;
 
-        case JJ_O_CONST:
+        CASE(CONST)
             *sp++ = consts[in.c];
-            break;
-        case JJ_O_LOAD:
+            NEXT;
+        CASE(LOAD)
             *sp++ = slots[in.c];
-            break;
-        case JJ_O_LOAD_UP:
+            NEXT;
+        CASE(LOAD_UP)
             other = frame;
             for (unsigned i = 0; i < in.b; i++)
                 other = other->up;
             *sp++ = other->slots[in.c];
-            break;
-        case JJ_O_LOAD_CTX:
+            NEXT;
+        CASE(LOAD_CTX)
             *sp++ = frame->ctx[in.c];
-            break;
-        case JJ_O_STORE:
+            NEXT;
+        CASE(STORE)
             slots[in.c] = *--sp;
             if (sp->tag == TD_V_UNDEFINED)
                 slots[in.c].flags &= (uint8_t)~(JJ_UF_MISSING | JJ_UF_ABSENT);
-            break;
-        case JJ_O_EXPORT:
+            NEXT;
+        CASE(EXPORT)
             frame->ctx[in.c] = slots[in.b];
-            break;
-        case JJ_O_COPY:
+            NEXT;
+        CASE(COPY)
             slots[in.b] = slots[in.c];
-            break;
-        case JJ_O_COPY_UP:
+            NEXT;
+        CASE(COPY_UP)
             other = frame;
             for (unsigned i = 0; i < in.a; i++)
                 other = other->up;
             slots[in.b] = other->slots[in.c];
-            break;
-        case JJ_O_COPY_CTX:
+            NEXT;
+        CASE(COPY_CTX)
             slots[in.b] = frame->ctx[in.c];
-            break;
-        case JJ_O_UNDEF:
+            NEXT;
+        CASE(UNDEF)
             slots[in.b] = undefined_value(&t->missing[in.c], JJ_UF_MISSING);
-            break;
-        case JJ_O_IF_GIVEN:
+            NEXT;
+        CASE(IF_GIVEN)
             if (slots[in.b].tag != TD_V_UNDEFINED || !(slots[in.b].flags & JJ_UF_ABSENT))
                 pc = code_start + in.c;
-            break;
-        case JJ_O_NO_PARAM:
+            NEXT;
+        CASE(NO_PARAM)
             if (slots[in.b].tag == TD_V_UNDEFINED && (slots[in.b].flags & JJ_UF_ABSENT))
                 slots[in.b] = undefined_value(&t->missing[in.c], 0);
-            break;
-        case JJ_O_POP:
+            NEXT;
+        CASE(POP)
             sp--;
-            break;
+            NEXT;
 
-        case JJ_O_LOAD_ATTR:
+        CASE(LOAD_ATTR)
             *sp++ = slots[in.b];
-            /* fall through */
-        case JJ_O_ATTR: {
+            /* falls through */
+        CASE(ATTR) {
             const jj_attr *attr = &t->attrs[in.c];
             td_value v = sp[-1];
             if (v.tag == TD_V_DICT && attr->methods[TD_V_DICT] == NULL && !attr->unsafe) {
@@ -411,124 +442,143 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                     sp[-1] = *found;
                 else
                     sp[-1] = undefined_value(&attr->missing, (TD_V_DICT + 1) << JJ_UF_TYPE);
-                break;
+                NEXT;
             }
             TRY(jj_attr_get(vm, v, attr, &sp[-1]));
-            break;
+            NEXT;
         }
-        case JJ_O_ITEM:
+        CASE(LOAD_ITEM)
+            *sp++ = slots[in.b];
+            /* falls through */
+        CASE(ITEM_KEY) {
+            const jj_attr *attr = &t->attrs[in.c];
+            if (sp[-1].tag == TD_V_DICT) {
+                const td_value *found = jj_find(sp[-1].as.dict, attr->key);
+                if (found != NULL) {
+                    sp[-1] = *found;
+                    NEXT;
+                }
+                if (attr->methods[TD_V_DICT] == NULL && !attr->unsafe) {
+                    sp[-1] = undefined_value(&attr->missing, (TD_V_DICT + 1) << JJ_UF_TYPE);
+                    NEXT;
+                }
+            }
+            TRY(jj_getitem(vm, sp[-1], attr->key, &sp[-1]));
+            NEXT;
+        }
+        CASE(ITEM)
             sp--;
             TRY(jj_getitem(vm, sp[-1], sp[0], &sp[-1]));
-            break;
-        case JJ_O_SLICE:
+            NEXT;
+        CASE(SLICE)
             sp -= 3;
             TRY(jj_slice(vm, sp[-1], sp[0], sp[1], sp[2], &sp[-1]));
-            break;
-        case JJ_O_BINARY:
+            NEXT;
+        CASE(BINARY)
             sp--;
             if (in.a == JJ_ADD && sp[-1].tag == TD_V_INT && sp[0].tag == TD_V_INT &&
                 !__builtin_add_overflow(sp[-1].as.integer, sp[0].as.integer, &number)) {
                 sp[-1].as.integer = number;
-                break;
+                NEXT;
             }
             TRY(jj_binop(vm, (jj_op)in.a, sp[-1], sp[0], &sp[-1]));
-            break;
-        case JJ_O_NEG:
+            NEXT;
+        CASE(NEG)
             TRY(jj_neg(vm, sp[-1], &sp[-1]));
-            break;
-        case JJ_O_POS:
+            NEXT;
+        CASE(POS)
             TRY(jj_pos(vm, sp[-1], &sp[-1]));
-            break;
-        case JJ_O_NOT:
+            NEXT;
+        CASE(NOT)
             TRY(jj_truth(vm, sp[-1], &yes));
             sp[-1] = td_bool(!yes);
-            break;
-        case JJ_O_CONCAT:
+            NEXT;
+        CASE(CONCAT)
             sp -= in.b;
             TRY(jj_concat(vm, (jj_escape_mode)in.a, sp, in.b, sp));
             sp++;
-            break;
-        case JJ_O_COMPARE:
+            NEXT;
+        CASE(COMPARE)
             sp--;
             TRY(jj_compare(vm, (jj_cmp)in.a, sp[-1], sp[0], &yes));
             sp[-1] = td_bool(yes);
-            break;
-        case JJ_O_CHAIN:
+            NEXT;
+        CASE(CHAIN)
             sp--;
             TRY(jj_compare(vm, (jj_cmp)in.a, sp[-1], sp[0], &yes));
             sp[-1] = yes ? sp[0] : td_bool(false);
             if (!yes)
                 pc = code_start + in.c;
-            break;
-        case JJ_O_LIST:
-        case JJ_O_TUPLE:
+            NEXT;
+        CASE(LIST)
+        CASE(TUPLE)
             sp -= in.c;
             TRY(jj_new_tuple(vm, sp, in.c, sp));
             if (in.op == JJ_O_LIST)
                 sp->tag = TD_V_LIST;
             sp++;
-            break;
-        case JJ_O_DICT:
+            NEXT;
+        CASE(DICT)
             sp -= 2 * (size_t)in.c;
             TRY(make_dict(vm, sp, in.c, sp));
             sp++;
-            break;
-        case JJ_O_ABSENT:
+            NEXT;
+        CASE(ABSENT)
             *sp++ = (td_value){ .tag = JJ_ABSENT };
-            break;
-        case JJ_O_UNDEF_VALUE:
+            NEXT;
+        CASE(UNDEF_VALUE)
             *sp++ = undefined_value(&t->missing[in.c], 0);
-            break;
-        case JJ_O_FILTER:
-        case JJ_O_TEST: {
+            NEXT;
+        CASE(FILTER)
+        CASE(TEST) {
             const jj_builtin *b = t->builtins[in.c];
             for (unsigned i = in.b; i < b->max; i++)
                 sp[i - in.b] = (td_value){ .tag = JJ_ABSENT };
             sp -= in.b;
             jj_args args = { .pos = sp, .npos = b->max };
             TRY(b->fn(vm, sp[-1], &args, &sp[-1]));
-            break;
+            NEXT;
         }
-        case JJ_O_CALL:
+        CASE(CALL)
             sp -= in.a + in.b;
             TRY(jj_call_values(vm, sp[-1], sp, in.b, in.a, in.a != 0 ? consts[in.c] : td_none(),
                                &sp[-1]));
-            break;
-        case JJ_O_CALL_EMIT:
+            NEXT;
+        CASE(CALL_EMIT)
             sp -= in.a + in.b + 1;
             TRY(jj_call_output(vm, sp[0], sp + 1, in.b, in.a,
                                in.a != 0 ? consts[in.c] : td_none()));
-            break;
-        case JJ_O_METHOD:
+            NEXT;
+        CASE(METHOD)
             sp -= in.b;
             TRY(call_method(vm, &t->attrs[in.c], sp - 1, in.b, &sp[-1]));
-            break;
-        case JJ_O_EXTEND:
+            NEXT;
+        CASE(EXTEND)
             sp--;
             TRY(extend_list(vm, sp[-1], sp[0], &sp[-1]));
-            break;
-        case JJ_O_MERGE:
+            NEXT;
+        CASE(MERGE)
             sp--;
             TRY(jj_merge_keywords(vm, sp[-1].as.dict, sp[0]));
-            break;
-        case JJ_O_CALL_DYN:
+            NEXT;
+        CASE(CALL_DYN)
             sp -= 2;
             TRY(call_dynamic(vm, sp - 1, &sp[-1]));
-            break;
-        case JJ_O_FILTER_DYN:
+            NEXT;
+        CASE(FILTER_DYN)
             sp -= 2;
             TRY(call_builtin_dynamic(vm, t->builtins[in.c], sp - 1, in.a != 0, &sp[-1]));
-            break;
-        case JJ_O_MACRO:
+            NEXT;
+        CASE(MACRO)
             TRY(jj_macro_new(vm, &t->funcs[in.c], frame, sp));
             sp++;
-            break;
+            NEXT;
 
-        case JJ_O_JUMP:
+        CASE(JUMP)
             pc = code_start + in.c;
-            break;
-        case JJ_O_JUMP_FALSE:
-        case JJ_O_JUMP_TRUE:
+            NEXT;
+        CASE(JUMP_FALSE)
+        CASE(JUMP_TRUE)
             sp--;
             if (sp->tag == TD_V_BOOL)
                 yes = sp->as.integer != 0;
@@ -536,8 +586,8 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                 TRY(jj_truth(vm, *sp, &yes));
             if (yes == (in.op == JJ_O_JUMP_TRUE))
                 pc = code_start + in.c;
-            break;
-        case JJ_O_JUMP_CONST: {
+            NEXT;
+        CASE(JUMP_CONST) {
             td_value v = *--sp, k = consts[in.b];
             jj_cmp op = (jj_cmp)(in.a & 0x7F);
             if (op <= JJ_NE && v.tag == TD_V_STR)
@@ -548,15 +598,15 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                 TRY(jj_compare(vm, op, v, k, &yes));
             if (yes == (in.a >> 7))
                 pc = code_start + in.c;
-            break;
+            NEXT;
         }
-        case JJ_O_JUMP_COMPARE:
+        CASE(JUMP_COMPARE)
             sp -= 2;
             TRY(jj_compare(vm, (jj_cmp)(in.a & 0x7F), sp[0], sp[1], &yes));
             if (yes == (in.a >> 7))
                 pc = code_start + in.c;
-            break;
-        case JJ_O_JUMP_KIND:
+            NEXT;
+        CASE(JUMP_KIND)
             sp--;
             if (sp->tag < TD_V_OBJECT) {
                 yes = in.b >> sp->tag & 1;
@@ -567,23 +617,23 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             }
             if (yes == (in.a & 1))
                 pc = code_start + in.c;
-            break;
-        case JJ_O_AND:
-        case JJ_O_OR:
+            NEXT;
+        CASE(AND)
+        CASE(OR)
             TRY(jj_truth(vm, sp[-1], &yes));
             if (yes == (in.op == JJ_O_OR))
                 pc = code_start + in.c;
-            break;
-        case JJ_O_FOR:
-        case JJ_O_FOR_FILTER: {
+            NEXT;
+        CASE(FOR)
+        CASE(FOR_FILTER) {
             jj_loop *loop;
             TRY(jj_loop_new(vm, frame, sp[-1], (in.a & 2) != 0, &loop));
             if (in.op == JJ_O_FOR_FILTER)
                 TRY(jj_loop_set_filter(vm, loop, frame, &t->funcs[in.c]));
             sp[-1] = (td_value){ .tag = JJ_V_LOOP, .as.object = &loop->base };
-            break;
+            NEXT;
         }
-        case JJ_O_NEXT:
+        CASE(NEXT)
             number = (int64_t)in.c - (pc - code_start) + 1;
             if (vm->steps_left - (uint64_t)number > vm->steps_next_look &&
                 vm->steps_left > (uint64_t)number)
@@ -592,86 +642,87 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                 TRY(jj_charge(vm, (uint64_t)number));
             if (next_item((jj_loop *)sp[-1].as.object, sp)) {
                 sp++;
-                break;
+                NEXT;
             }
             TRY(jj_loop_next(vm, (jj_loop *)sp[-1].as.object, sp, &yes));
             if (yes)
                 sp++;
             else
                 pc = code_start + in.c;
-            break;
-        case JJ_O_LOOP_VAR:
+            NEXT;
+        CASE(LOOP_VAR)
             slots[in.c] = td_object_of(sp[-1].as.object);
-            break;
-        case JJ_O_RAN:
+            NEXT;
+        CASE(RAN)
             ((jj_loop *)sp[-1].as.object)->ran = true;
-            break;
-        case JJ_O_IF_RAN:
+            NEXT;
+        CASE(IF_RAN)
             sp--;
             if (((jj_loop *)sp->as.object)->ran)
                 pc = code_start + in.c;
-            break;
-        case JJ_O_END_FOR:
+            NEXT;
+        CASE(END_FOR)
             sp--;
-            break;
-        case JJ_O_UNPACK: {
+            NEXT;
+        CASE(UNPACK) {
             td_value v = *--sp;
             TRY(unpack(vm, v, in.c, sp));
             sp += in.c;
-            break;
+            NEXT;
         }
-        case JJ_O_RECURSE:
+        CASE(RECURSE)
             TRY(jj_run_recursive(vm, &t->funcs[in.c], frame, sp[-1], 0,
                                  escapes(vm, (jj_escape_mode)in.a), &sp[-1]));
-            break;
-        case JJ_O_KEEP:
+            NEXT;
+        CASE(KEEP)
             vm->result = *--sp;
             vm->kept = true;
             return TD_OK;
-        case JJ_O_SKIP:
+        CASE(SKIP)
             vm->kept = false;
             return TD_OK;
-        case JJ_O_NS_CHECK:
+        CASE(NS_CHECK)
             sp--;
             if (sp->tag != TD_V_OBJECT || sp->as.object->type != &jj_namespace_type)
                 TRY(jj_raise(vm, JJ_RUNTIME_ERROR,
                              "cannot assign attribute on non-namespace object"));
-            break;
-        case JJ_O_NS_SET:
+            NEXT;
+        CASE(NS_SET)
             sp -= 2;
             TRY(jj_namespace_set(vm, sp[1], t->attrs[in.c].key, sp[0]));
-            break;
-        case JJ_O_SELF:
+            NEXT;
+        CASE(SELF)
             TRY(jj_self_new(vm, frame, sp));
             sp++;
-            break;
-        case JJ_O_BLOCK:
+            NEXT;
+        CASE(BLOCK)
             sp -= 2 * (size_t)in.a;
             TRY(jj_run_block(vm, in.c, frame, sp, in.a));
-            break;
-        case JJ_O_INCLUDE:
+            NEXT;
+        CASE(INCLUDE)
             TRY(include(vm, *--sp, in.a != 0, in.c != 0));
-            break;
-        case JJ_O_RAISE:
+            NEXT;
+        CASE(RAISE)
             TRY(jj_raise_text(vm, (jj_exc)in.a, td_as_str(consts[in.c])));
-            break;
-        case JJ_O_AUTOESCAPE:
+            NEXT;
+        CASE(AUTOESCAPE)
             TRY(jj_truth(vm, sp[-1], &yes));
             sp[-1] = (td_value){ .tag = JJ_V_MARK, .as.integer = vm->autoescape };
             vm->autoescape = yes;
-            break;
-        case JJ_O_AUTOESCAPE_END:
+            NEXT;
+        CASE(AUTOESCAPE_END)
             vm->autoescape = (--sp)->as.integer != 0;
-            break;
-        case JJ_O_RETURN:
+            NEXT;
+        CASE(RETURN)
             return TD_OK;
-        case JJ_O_COUNT_:
-            break;
-        }
-    }
+    END_DISPATCH
 failed:
     return locate(vm, code, pc, stack, sp);
 }
+
+#ifdef LABELS
+#pragma GCC diagnostic pop
+#endif
 
 td_code jj_run(jj_vm *vm, jj_frame *frame, uint32_t pc, const td_value *args, uint32_t count)
 {

@@ -24,7 +24,9 @@ void jj_capture_drop(jj_vm *vm, size_t mark)
 
 td_code jj_capture_end(jj_vm *vm, size_t mark, bool markup, td_value *ret)
 {
-    td_str text = { vm->out->ptr != NULL ? vm->out->ptr + mark : "", vm->out->len - mark };
+    td_str text = { "", 0 };
+    if (vm->out->len > mark)
+        text = (td_str){ vm->out->ptr + mark, vm->out->len - mark };
     TD_TRY(jj_new_text(vm, text, ret));
     if (markup)
         ret->flags |= TD_VF_MARKUP;
@@ -100,8 +102,8 @@ static td_code bind_rest(jj_vm *vm, const jj_func *f, jj_frame *frame, const jj_
         TD_TRY(jj_dict_set(vm, rest, args->kw[i].key, as_argument(args->kw[i].val)));
     }
     if (f->varargs_slot != JJ_NO_SLOT)
-        return jj_new_tuple(vm, args->pos + positional, args->npos - positional,
-                            &frame->slots[f->varargs_slot]);
+        return jj_new_tuple(vm, args->npos > positional ? args->pos + positional : NULL,
+                            args->npos - positional, &frame->slots[f->varargs_slot]);
     if (args->npos > f->param_count)
         return jj_raise(vm, JJ_TYPE_ERROR, "macro '%.200s' takes not more than %u argument(s)",
                         macro_name(f), f->param_count);
@@ -297,8 +299,9 @@ static size_t count_to(jj_vm *vm, size_t at)
         vm->counted = vm->out_base;
         vm->counted_code_points = 0;
     }
-    td_str more = { vm->out->ptr + vm->counted, at - vm->counted };
-    vm->counted_code_points += at > vm->counted ? td_utf8_count(more) : 0;
+    if (at > vm->counted)
+        vm->counted_code_points +=
+            td_utf8_count((td_str){ vm->out->ptr + vm->counted, at - vm->counted });
     vm->counted = at;
     return vm->counted_code_points;
 }
@@ -314,9 +317,9 @@ static td_code add_span(jj_vm *vm, size_t start, size_t body)
         s->items = items;
         s->cap = cap;
     }
-    size_t first = count_to(vm, start);
-    td_str text = { vm->out->ptr + body, vm->out->len - body };
-    size_t length = text.len != 0 ? td_utf8_count(text) : 0;
+    size_t first = count_to(vm, start), length = 0;
+    if (vm->out->len > body)
+        length = td_utf8_count((td_str){ vm->out->ptr + body, vm->out->len - body });
     s->items[s->count++] = (jj_span){ .start = start - vm->out_base, .start_code_points = first,
                                       .end_code_points = first + length };
     return TD_OK;

@@ -379,7 +379,9 @@ static size_t code_points_to_bytes(td_str text, size_t at, size_t count)
  * counted from where the macro's own output begins, so its end is only known now. */
 static void finish_spans(jj_vm *vm, size_t first)
 {
-    td_str text = { vm->out->ptr + vm->out_base, vm->out->len - vm->out_base };
+    td_str text = { "", 0 };
+    if (vm->out->len > vm->out_base)
+        text = (td_str){ vm->out->ptr + vm->out_base, vm->out->len - vm->out_base };
     for (size_t i = first; i < vm->spans->count; i++) {
         jj_span *s = &vm->spans->items[i];
         s->end = code_points_to_bytes(text, s->start, s->end_code_points - s->start_code_points);

@@ -165,6 +165,39 @@ td_code jj_no_attr(jj_vm *vm, td_value v, const jj_attr *attr, td_value *ret);
 td_code jj_namespace_set(jj_vm *vm, td_value ns, td_value name, td_value v);
 td_value jj_missing_value(const td_undefined *u);
 
+/* memcmp == 0 without the call for the short texts that keys and roles are. */
+static inline bool jj_bytes_eq(const char *a, const char *b, size_t n)
+{
+    uint64_t x, y;
+    uint32_t u, v;
+    if (n > 64)
+        return memcmp(a, b, n) == 0;
+    if (n >= 8) {
+        for (size_t i = 0; i + 8 <= n; i += 8) {
+            memcpy(&x, a + i, 8);
+            memcpy(&y, b + i, 8);
+            if (x != y)
+                return false;
+        }
+        memcpy(&x, a + n - 8, 8);
+        memcpy(&y, b + n - 8, 8);
+        return x == y;
+    }
+    if (n >= 4) {
+        memcpy(&u, a, 4);
+        memcpy(&v, b, 4);
+        if (u != v)
+            return false;
+        memcpy(&u, a + n - 4, 4);
+        memcpy(&v, b + n - 4, 4);
+        return u == v;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 /* td_dict_find_key with the search of small dicts in place. */
 static inline const td_value *jj_find(const td_dict *d, td_value key)
 {
@@ -173,14 +206,14 @@ static inline const td_value *jj_find(const td_dict *d, td_value key)
     const td_entry *e = d->entries, *end = e + d->count;
     for (; e < end; e++)
         if (e->key.hash == key.hash && e->key.len == key.len && e->key.tag == TD_V_STR &&
-            memcmp(e->key.as.str, key.as.str, key.len) == 0)
+            jj_bytes_eq(e->key.as.str, key.as.str, key.len))
             return &e->val;
     return NULL;
 }
 
 static inline bool jj_text_eq(td_value a, td_value b)
 {
-    return a.len == b.len && memcmp(a.as.str, b.as.str, a.len) == 0;
+    return a.len == b.len && jj_bytes_eq(a.as.str, b.as.str, a.len);
 }
 
 static inline bool jj_is_markup(td_value v)
