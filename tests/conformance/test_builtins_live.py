@@ -117,6 +117,17 @@ def test_all_names():
     assert not bad, "\n".join(bad)
 
 
+def test_case_file():
+    """The cases of the unit test are what the reference says."""
+    lines = (ROOT / "tests" / "data" / "builtins.case").read_text().splitlines()
+    cases = [json.loads(line) for line in lines if not line.startswith("#")]
+    assert cases.pop(0) == VARS
+    for template, *expected in cases:
+        kind, text = reference(template, VARS)
+        want = [text] if kind == "text" else [None, text] if kind == "raised" else [None]
+        assert expected == want, template
+
+
 # ---- strftime_now ----
 
 DIRECTIVES = "aAbBcCdDeFgGhHIjklmMnpPrRsStTuUVwWxXyYzZf%"

@@ -1,7 +1,11 @@
 /* The table of built-ins: sorted, complete, and found by name. */
 #include "test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "jinja/builtins/util.h"
+#include "value/json.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -73,12 +77,75 @@ static void unknown_names_are_not(void **state)
     assert_non_null(jj_find_method(markup, TD_STR("upper")));
 }
 
+/* ---- tests/data/builtins.case ---- */
+
+/* The answer to one case: true if it is the expected one. */
+static bool answers(jj_workspace *ws, td_value vars, td_value expected)
+{
+    td_error err = TD_ERROR_INIT;
+    td_template *t = NULL;
+    td_buf out = { 0 };
+    jj_now now = { .fixed = true };
+    const td_value *item = expected.as.items;
+    td_code code = td_template_new(td_as_str(item[0]), "case", &t, &err);
+    if (code == TD_OK)
+        code = jj_render(t, vars.as.dict, &(jj_limits){ 0 }, &now, ws, &out, NULL, &err);
+    bool good = item[1].tag == TD_V_STR
+                    ? code == TD_OK && td_str_eq(td_buf_view(&out), td_as_str(item[1]))
+                    : code == TD_E_TEMPLATE;
+    if (expected.len == 3)
+        good = good && td_str_eq(td_str_from(err.message), td_as_str(item[2]));
+    if (!good)
+        print_error("%.*s: %s\n  got %.*s\n", (int)item[0].len, item[0].as.str,
+                    code == TD_OK ? "text" : err.message, (int)out.len,
+                    out.len != 0 ? out.ptr : "");
+    td_error_clear(&err);
+    td_template_free(t);
+    td_buf_done(&out);
+    return good;
+}
+
+static void case_file(void **state)
+{
+    (void)state;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/builtins.case", getenv("TD_TEST_DATA"));
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    jj_workspace *ws = jj_workspace_new();
+    td_arena arena = { 0 };
+    td_value vars = td_none(), one;
+    char *input = NULL;
+    size_t cap = 0, count = 0, failed = 0;
+    ssize_t n;
+    while ((n = getline(&input, &cap, f)) > 0) {
+        td_error err = TD_ERROR_INIT;
+        if (input[0] == '#')
+            continue;
+        td_str text = td_arena_copy(&arena, (td_str){ input, (size_t)n });
+        assert_int_equal(td_json_read(&arena, text, &one, &err), TD_OK);
+        if (one.tag == TD_V_DICT) {
+            vars = one;
+            continue;
+        }
+        count++;
+        failed += !answers(ws, vars, one);
+    }
+    assert_true(count > 400);
+    assert_int_equal(failed, 0);
+    free(input);
+    fclose(f);
+    td_arena_done(&arena);
+    jj_workspace_free(ws);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_sorted),
         cmocka_unit_test(each_name_is_found),
         cmocka_unit_test(unknown_names_are_not),
+        cmocka_unit_test(case_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

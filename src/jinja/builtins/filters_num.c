@@ -112,7 +112,8 @@ static td_code round_int(jj_vm *vm, td_value v, int64_t digits, td_value *ret)
     bool less, equal;
     if (digits >= 0)
         return jj_pos(vm, v, ret);
-    if (digits < -10000) { /* far beyond any int that can be built from a template's text */
+    /* below half of 10 ** -digits for sure: a limb of 32 bits has less than 10 decimal digits */
+    if (digits < -20 - 10 * (int64_t)(v.tag == TD_V_BIGINT ? v.as.bigint->count : 0)) {
         *ret = td_int(0);
         return TD_OK;
     }

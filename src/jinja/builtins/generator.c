@@ -28,8 +28,22 @@ static td_code generator_repr(jj_vm *vm, td_object *self, td_buf *out)
                          ((jj_generator *)self)->name);
 }
 
+/* Attributes that generators have in the reference and not here are no plain undefined. */
+static td_code generator_getattr(jj_vm *vm, td_object *self, td_str name, td_value *ret)
+{
+    static const char *const names[] = { "close", "gi_running", "gi_suspended", "gi_yieldfrom",
+                                         "send", "throw" };
+    (void)self;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (td_str_eq(name, td_str_from(names[i])))
+            return jj_raise(vm, JJ_RUNTIME_ERROR, "generator.%s is not supported", names[i]);
+    *ret = td_undefined_value();
+    return TD_OK;
+}
+
 const td_object_type jj_generator_type = {
     .name = "generator",
+    .getattr = generator_getattr,
     .next = generator_next,
     .repr = generator_repr,
     .is_generator = true,

@@ -222,6 +222,8 @@ static td_code view_repr(jj_vm *vm, td_object *self, td_buf *out)
 static td_code view_getattr(jj_vm *vm, td_object *self, td_str name, td_value *ret)
 {
     *ret = td_undefined_value();
+    if (td_str_eq(name, TD_STR("mapping")))
+        return jj_raise(vm, JJ_RUNTIME_ERROR, "%s.mapping is not supported", self->type->name);
     if (self->type == &jj_dict_values_type)
         return TD_OK;
     return jj_object_attr(vm, JJ_TYPE_view, self, name, ret);

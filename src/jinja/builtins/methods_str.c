@@ -4,33 +4,53 @@
 
 /* ---- strip ---- */
 
-static bool in_set(td_str chars, const char *p, size_t len)
+/* The characters to strip: a table for ASCII, a search for others. */
+typedef struct char_set {
+    bool ascii[128];
+    td_str chars;
+} char_set;
+
+static td_code make_set(jj_vm *vm, td_str s, td_str chars, char_set *set)
 {
-    if (len == 1)
-        return memchr(chars.ptr, *p, chars.len) != NULL;
-    return td_str_find(chars, (td_str){ p, len }, 0) != TD_NOT_FOUND;
+    *set = (char_set){ .chars = chars };
+    bool others = false;
+    for (size_t i = 0; i < chars.len; i++) {
+        unsigned char c = (unsigned char)chars.ptr[i];
+        if (c < 128)
+            set->ascii[c] = true;
+        others |= c >= 128;
+    }
+    /* at worst each character of s is searched for in all of chars */
+    return jj_charge(vm, chars.len / 64 + (others ? s.len / 64 * (chars.len / 64) : 0));
 }
 
-static td_str lstrip_set(td_str s, td_str chars)
+static bool in_set(const char_set *set, const char *p, size_t len)
+{
+    if (len == 1)
+        return set->ascii[(unsigned char)*p];
+    return td_str_find(set->chars, (td_str){ p, len }, 0) != TD_NOT_FOUND;
+}
+
+static td_str lstrip_set(td_str s, const char_set *set)
 {
     const char *p = s.ptr, *end = s.ptr + s.len;
-    while (p < end && chars.len != 0) {
+    while (p < end) {
         const char *next = p;
         td_utf8_next(&next, end);
-        if (!in_set(chars, p, (size_t)(next - p)))
+        if (!in_set(set, p, (size_t)(next - p)))
             break;
         p = next;
     }
     return (td_str){ p, (size_t)(end - p) };
 }
 
-static td_str rstrip_set(td_str s, td_str chars)
+static td_str rstrip_set(td_str s, const char_set *set)
 {
     const char *end = s.ptr + s.len;
-    while (end > s.ptr && chars.len != 0) {
+    while (end > s.ptr) {
         const char *at = end;
         td_utf8_prev(s.ptr, &at);
-        if (!in_set(chars, at, (size_t)(end - at)))
+        if (!in_set(set, at, (size_t)(end - at)))
             break;
         end = at;
     }
@@ -51,10 +71,12 @@ static td_code strip(jj_vm *vm, td_value self, const jj_args *args, int sides, t
     } else if (chars.tag != TD_V_STR) {
         return jj_raise(vm, JJ_TYPE_ERROR, "strip arg must be None or str");
     } else {
+        char_set set;
+        TD_TRY(make_set(vm, s, td_as_str(chars), &set));
         if ((sides & LEFT) != 0)
-            s = lstrip_set(s, td_as_str(chars));
+            s = lstrip_set(s, &set);
         if ((sides & RIGHT) != 0)
-            s = rstrip_set(s, td_as_str(chars));
+            s = rstrip_set(s, &set);
     }
     *ret = s.len == self.len ? self : jj_sub(self, s);
     return TD_OK;

@@ -98,6 +98,7 @@ static td_code repr_of(jj_vm *vm, td_value v, td_value *ret)
 {
     td_buf *b = jj_scratch(vm);
     PUT(jj_append_repr(vm, b, v));
+    TD_TRY(jj_charge(vm, b->len / 64));
     return jj_take(vm, b, false, ret);
 }
 
