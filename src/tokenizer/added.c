@@ -73,7 +73,9 @@ static td_code normalize(const tk_norm *norm, tk_load *load, tk_added_token *t)
     tk_text text = { .ptr = t->content.ptr,
                      .len = (uint32_t)t->content.len,
                      .to = (uint32_t)t->content.len };
-    td_code code = norm->apply(norm, &ctx, &text, load->err);
+    td_code code = norm->zero_width ? tk_text_track(&ctx, &text, load->err) : TD_OK;
+    if (code == TD_OK)
+        code = norm->apply(norm, &ctx, &text, load->err);
     td_str form = { text.ptr, text.len };
     if (code == TD_OK && !td_str_eq(form, t->content)) {
         t->normalized_form = tk_keep(load, form);

@@ -34,6 +34,23 @@ static bool whole_range(const tk_text *text, uint32_t *ret_start, uint32_t *ret_
     return true;
 }
 
+td_code tk_text_track(tk_ctx *ctx, tk_text *text, td_error *err)
+{
+    tk_align *align = td_arena_array(&ctx->arena, tk_align, (size_t)text->len + 1);
+    if (align == NULL)
+        return tk_nomem(ctx, err);
+    const char *p = text->ptr, *end = text->ptr + text->len;
+    while (p < end) {
+        uint32_t start = (uint32_t)(p - text->ptr);
+        td_utf8_next(&p, end);
+        uint32_t stop = (uint32_t)(p - text->ptr);
+        for (uint32_t i = start; i < stop; i++)
+            align[i] = (tk_align){ start, stop };
+    }
+    text->align = align;
+    return TD_OK;
+}
+
 bool tk_text_is_whole(const tk_text *text)
 {
     uint32_t start, end;

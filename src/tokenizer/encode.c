@@ -94,24 +94,6 @@ static td_code run_models(td_encoder *enc, const tk_pieces *pieces, tk_encoding 
     return TD_OK;
 }
 
-/* Each byte starts out aligned to its character. */
-static td_code align_input(tk_ctx *ctx, tk_text *text, td_error *err)
-{
-    tk_align *align = td_arena_array(&ctx->arena, tk_align, (size_t)text->len + 1);
-    if (align == NULL)
-        return tk_nomem(ctx, err);
-    const char *p = text->ptr, *end = text->ptr + text->len;
-    while (p < end) {
-        uint32_t start = (uint32_t)(p - text->ptr);
-        td_utf8_next(&p, end);
-        uint32_t stop = (uint32_t)(p - text->ptr);
-        for (uint32_t i = start; i < stop; i++)
-            align[i] = (tk_align){ start, stop };
-    }
-    text->align = align;
-    return TD_OK;
-}
-
 /* Step 6. */
 static td_code post_process(td_encoder *enc, unsigned flags, tk_encoding *e, td_error *err)
 {
@@ -210,7 +192,7 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
     }
     tk_text all = { .ptr = text.ptr, .len = (uint32_t)text.len, .to = (uint32_t)text.len };
     if (ctx->track)
-        TD_TRY(align_input(ctx, &all, err));
+        TD_TRY(tk_text_track(ctx, &all, err));
     tk_pieces pieces = { 0 };
     TD_TRY(find_pieces(enc, &all, flags, &pieces, err));
     if (tok->pretok != NULL)

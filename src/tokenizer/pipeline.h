@@ -205,6 +205,8 @@ typedef struct tk_edit {
     size_t align_cap;
 } tk_edit;
 
+/* Gives an original text its alignment: each byte stands for its character. */
+td_code tk_text_track(tk_ctx *ctx, tk_text *text, td_error *err);
 /* All of text, without its first removed characters; edits a range when range_end != UINT32_MAX
  * (bytes, boundaries). */
 void tk_edit_begin(tk_edit *e, tk_ctx *ctx, const tk_text *text, uint32_t removed);

@@ -55,7 +55,7 @@ td_code tk_make_dec_byte_level(const tk_at *at, const tk_dec **ret)
         return TD_E_INTERNAL;
     TD_TRY(tk_get_bool(at, "add_prefix_space", &unused));
     TD_TRY(tk_get_bool(at, "trim_offsets", &unused));
-    TD_TRY(tk_opt_bool(at, "use_regex", &unused));
+    TD_TRY(tk_def_bool(at, "use_regex", &unused));
     *d = (tk_dec){ .type = "ByteLevel", .apply = apply };
     *ret = d;
     return TD_OK;

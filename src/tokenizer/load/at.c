@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "tokenizer/load/load.h"
 
 enum { WAYS_MAX = 64 };
@@ -62,6 +63,13 @@ bool tk_at_field(const tk_at *at, const char *key, tk_at *ret)
     return v != NULL && v->tag != TD_V_NONE;
 }
 
+bool tk_at_has(const tk_at *at, const char *key, tk_at *ret)
+{
+    return tk_at_field(at, key, ret) ||
+           (at->value.tag == TD_V_DICT &&
+            td_dict_find(at->value.as.dict, td_str_from(key)) != NULL);
+}
+
 tk_at tk_at_item(const tk_at *at, uint32_t i)
 {
     return (tk_at){ .load = at->load, .up = at, .index = i, .value = at->value.as.items[i] };
@@ -90,6 +98,12 @@ td_code tk_opt_bool(const tk_at *at, const char *key, bool *ret)
 {
     tk_at field;
     return tk_at_field(at, key, &field) ? bool_of(&field, ret) : TD_OK;
+}
+
+td_code tk_def_bool(const tk_at *at, const char *key, bool *ret)
+{
+    tk_at field;
+    return tk_at_has(at, key, &field) ? bool_of(&field, ret) : TD_OK;
 }
 
 static td_code str_of(const tk_at *field, td_str *ret)
@@ -134,6 +148,38 @@ td_code tk_opt_uint(const tk_at *at, const char *key, uint32_t *ret)
 {
     tk_at field;
     return tk_at_field(at, key, &field) ? uint_of(&field, ret) : TD_OK;
+}
+
+td_code tk_get_u64(const tk_at *at, const char *key, uint64_t *ret)
+{
+    tk_at field;
+    if (!tk_at_field(at, key, &field))
+        return missing(at, key);
+    if (field.value.tag != TD_V_INT || field.value.as.integer < 0)
+        return tk_at_fail(&field, NULL, "expected an integer from 0 to %lld", (long long)INT64_MAX);
+    *ret = (uint64_t)field.value.as.integer;
+    return TD_OK;
+}
+
+td_code tk_get_char(const tk_at *at, const char *key, uint32_t *ret)
+{
+    td_str text = { NULL, 0 };
+    TD_TRY(tk_get_str(at, key, &text));
+    const char *p = text.ptr, *end = text.ptr + text.len;
+    if (text.len != 0)
+        *ret = td_utf8_next(&p, end);
+    return text.len != 0 && p == end ? TD_OK : tk_at_fail(at, key, "expected one character");
+}
+
+td_code tk_get_token(const tk_at *at, const char *key, td_str *ret_text, uint32_t *ret_id)
+{
+    tk_at pair;
+    TD_TRY(tk_get_list(at, key, &pair));
+    if (pair.value.len != 2)
+        return tk_at_fail(&pair, NULL, "expected a token and its id");
+    tk_at text = tk_at_item(&pair, 0), id = tk_at_item(&pair, 1);
+    TD_TRY(str_of(&text, ret_text));
+    return uint_of(&id, ret_id);
 }
 
 td_code tk_get_list(const tk_at *at, const char *key, tk_at *ret)

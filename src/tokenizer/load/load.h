@@ -44,16 +44,24 @@ td_code tk_load_nomem(tk_load *load);
 
 /* The child under key; false when absent or null (ret->value is then none). */
 bool tk_at_field(const tk_at *at, const char *key, tk_at *ret);
+/* The same, but true for null too: for fields that may be absent but not null. */
+bool tk_at_has(const tk_at *at, const char *key, tk_at *ret);
 tk_at tk_at_item(const tk_at *at, uint32_t i); /* of a list */
 
-/* Fields of an object. get_ requires them; opt_ leaves *ret alone when absent or null. */
+/* Fields of an object. get_ requires them; opt_ leaves *ret alone when absent or null, def_ when
+ * absent. */
 td_code tk_get_bool(const tk_at *at, const char *key, bool *ret);
 td_code tk_opt_bool(const tk_at *at, const char *key, bool *ret);
+td_code tk_def_bool(const tk_at *at, const char *key, bool *ret);
 td_code tk_get_str(const tk_at *at, const char *key, td_str *ret); /* copied into the arena */
 td_code tk_opt_str(const tk_at *at, const char *key, td_str *ret);
 td_code tk_get_uint(const tk_at *at, const char *key, uint32_t *ret);
 td_code tk_opt_uint(const tk_at *at, const char *key, uint32_t *ret);
+td_code tk_get_char(const tk_at *at, const char *key, uint32_t *ret); /* a text of one character */
+td_code tk_get_u64(const tk_at *at, const char *key, uint64_t *ret);
 td_code tk_get_list(const tk_at *at, const char *key, tk_at *ret);
+/* [text, id] */
+td_code tk_get_token(const tk_at *at, const char *key, td_str *ret_text, uint32_t *ret_id);
 /* The "type" of a component. */
 td_code tk_get_type(const tk_at *at, td_str *ret);
 

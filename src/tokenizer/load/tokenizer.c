@@ -196,7 +196,8 @@ static td_code make_all(walker *w, td_tokenizer *tok)
         TD_TRY(tk_make_dec(&part, &tok->dec));
     part = at_section(&root, "added_tokens", s->added_tokens);
     TD_TRY(tk_added_load(&part, tok->model, tok->norm, &tok->added));
-    tok->always_track = tok->norm != NULL && tok->norm->zero_width;
+    tok->always_track = (tok->norm != NULL && tok->norm->zero_width) ||
+                        (tok->pretok != NULL && tok->pretok->positional);
     return tk_fast_new(&w->load, tok->model, tok->pretok, &tok->fast);
 }
 

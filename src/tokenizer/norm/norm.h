@@ -5,7 +5,17 @@
 #include "tokenizer/pipeline.h"
 #include "unicode/unicode.h"
 
+/* NFC, NFD, NFKC, NFKD of a text. */
+td_code tk_norm_unicode(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
 /* td_norm for a text whose alignment is tracked (aligned.c). */
 td_code tk_norm_aligned(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
+
+/* ---- chars.c ---- */
+
+/* Takes out the characters for which drop() is true. */
+td_code tk_norm_filter(tk_ctx *ctx, tk_text *text, bool (*drop)(uint32_t c), td_error *err);
+/* Replaces each character by what map() makes of it. */
+td_code tk_norm_map(tk_ctx *ctx, tk_text *text, uint32_t (*map)(uint32_t c), td_error *err);
+td_code tk_norm_lowercase(tk_ctx *ctx, tk_text *text, td_error *err);
 
 #endif

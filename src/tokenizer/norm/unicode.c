@@ -7,9 +7,8 @@ typedef struct unicode_norm {
     td_norm_form form;
 } unicode_norm;
 
-static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *err)
+td_code tk_norm_unicode(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err)
 {
-    td_norm_form form = ((const unicode_norm *)self)->form;
     td_str s = { text->ptr, text->len };
     if (td_norm_is_quick(form, s) && (text->align == NULL || tk_text_is_whole(text)))
         return TD_OK;
@@ -30,6 +29,11 @@ static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *
     }
     td_buf_done(&out);
     return code;
+}
+
+static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *err)
+{
+    return tk_norm_unicode(((const unicode_norm *)self)->form, ctx, text, err);
 }
 
 static td_code make(const tk_at *at, const char *type, td_norm_form form, const tk_norm **ret)

@@ -86,7 +86,7 @@ td_code tk_make_post_byte_level(const tk_at *at, const tk_post **ret)
     b->base = (tk_post){ .type = "ByteLevel", .apply = apply, .copies = 1 };
     TD_TRY(tk_get_bool(at, "add_prefix_space", &b->add_prefix_space));
     TD_TRY(tk_get_bool(at, "trim_offsets", &b->trim_offsets));
-    TD_TRY(tk_opt_bool(at, "use_regex", &b->use_regex));
+    TD_TRY(tk_def_bool(at, "use_regex", &b->use_regex));
     *ret = &b->base;
     return TD_OK;
 }

@@ -60,7 +60,7 @@ td_code tk_make_pretok_byte_level(const tk_at *at, const tk_pretok **ret)
     b->use_regex = true;
     TD_TRY(tk_get_bool(at, "add_prefix_space", &b->add_prefix_space));
     TD_TRY(tk_get_bool(at, "trim_offsets", &b->trim_offsets));
-    TD_TRY(tk_opt_bool(at, "use_regex", &b->use_regex));
+    TD_TRY(tk_def_bool(at, "use_regex", &b->use_regex));
     if (b->use_regex) {
         tk_regex *re = NULL;
         TD_TRY(tk_regex_new(td_str_from(gpt2_pattern), &re, at->load->err));

@@ -1,4 +1,4 @@
-/* pretok.h - pre-tokenizers whose insides the fast path looks at. */
+/* pretok.h - pre-tokenizers whose insides others look at. */
 #ifndef TD_SRC_TOKENIZER_PRETOK_PRETOK_H
 #define TD_SRC_TOKENIZER_PRETOK_PRETOK_H
 
@@ -20,6 +20,18 @@ typedef struct tk_byte_level {
 /* Those two are told from others by their apply function. */
 bool tk_is_split(const tk_pretok *p);
 bool tk_is_byte_level(const tk_pretok *p);
+
+typedef enum tk_prepend { TK_PREPEND_FIRST, TK_PREPEND_NEVER, TK_PREPEND_ALWAYS } tk_prepend;
+
+/* What Metaspace is told, as pre-tokenizer and as decoder. */
+typedef struct tk_metaspace {
+    uint32_t mark;
+    td_str text; /* the mark's */
+    tk_prepend scheme;
+    bool split;
+} tk_metaspace;
+
+td_code tk_get_metaspace(const tk_at *at, tk_metaspace *ret);
 
 /* "Removed", "Isolated", ...: the field key of at. */
 td_code tk_get_behavior(const tk_at *at, const char *key, tk_behavior *ret);

@@ -1,0 +1,34 @@
+/* unigram.h - the Unigram model: each text has a score; a piece becomes the texts with the highest
+ * sum. */
+#ifndef TD_SRC_TOKENIZER_MODEL_UNIGRAM_H
+#define TD_SRC_TOKENIZER_MODEL_UNIGRAM_H
+
+#include "tokenizer/load/load.h"
+#include "tokenizer/model/prefix_trie.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/vocab/vocab.h"
+
+/* A text that is in the vocabulary again, further on: that entry's id is the text's. */
+typedef struct tk_twin {
+    td_id id, later;
+} tk_twin;
+
+typedef struct tk_unigram {
+    tk_model base;
+    tk_vocab *vocab;
+    double *scores; /* by id */
+    uint32_t count; /* of entries */
+    tk_prefix_trie *trie;
+    double unk_score;
+    bool has_unk;
+    td_id unk;
+    bool byte_fallback;
+    td_id bytes[256]; /* of <0xXX>, or TK_NO_ID */
+    tk_twin *twins;   /* sorted by id */
+    uint32_t twin_count, twin_cap;
+} tk_unigram;
+
+/* unigram_load.c: reads load->vocab_json, builds the tables. */
+td_code tk_unigram_load(const tk_at *at, tk_unigram *u);
+
+#endif

@@ -1,0 +1,70 @@
+/* BertNormalizer: clean up, set Chinese characters apart, strip accents, lowercase; each step by
+ * its own flag, accents by the flag of lowercasing when they have none. */
+#include "base/utf8.h"
+#include "tokenizer/load/components.h"
+#include "tokenizer/norm/norm.h"
+#include "unicode/unicode_ref.h"
+
+typedef struct bert {
+    tk_norm base;
+    bool clean_text, handle_chinese_chars, strip_accents, lowercase;
+} bert;
+
+static uint32_t clean_space(uint32_t c)
+{
+    return td_tk_is_cleaned_to_space(c) ? ' ' : c;
+}
+
+static td_code space_chinese(tk_ctx *ctx, tk_text *text, td_error *err)
+{
+    const char *p = text->ptr, *end = text->ptr + text->len;
+    bool any = false;
+    while (!any && p < end)
+        any = td_tk_is_chinese(td_utf8_next(&p, end));
+    if (!any && tk_text_is_whole(text))
+        return TD_OK;
+    tk_edit e;
+    tk_edit_begin(&e, ctx, text, 0);
+    for (p = text->ptr; p < end;) {
+        uint32_t c = td_utf8_next(&p, end);
+        if (!td_tk_is_chinese(c)) {
+            TD_TRY(tk_edit_char(&e, c, 0, err));
+            continue;
+        }
+        TD_TRY(tk_edit_char(&e, ' ', 0, err));
+        TD_TRY(tk_edit_char(&e, c, 1, err));
+        TD_TRY(tk_edit_char(&e, ' ', 1, err));
+    }
+    return tk_edit_end(&e, text, err);
+}
+
+static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *err)
+{
+    const bert *b = (const bert *)self;
+    if (b->clean_text) {
+        TD_TRY(tk_norm_filter(ctx, text, td_tk_is_control, err));
+        TD_TRY(tk_norm_map(ctx, text, clean_space, err));
+    }
+    if (b->handle_chinese_chars)
+        TD_TRY(space_chinese(ctx, text, err));
+    if (b->strip_accents) {
+        TD_TRY(tk_norm_unicode(TD_NFD, ctx, text, err));
+        TD_TRY(tk_norm_filter(ctx, text, td_tk_is_nonspacing_mark, err));
+    }
+    return b->lowercase ? tk_norm_lowercase(ctx, text, err) : TD_OK;
+}
+
+td_code tk_make_norm_bert(const tk_at *at, const tk_norm **ret)
+{
+    bert *b = TK_NEW(at->load, bert);
+    if (b == NULL)
+        return TD_E_INTERNAL;
+    b->base = (tk_norm){ .type = "BertNormalizer", .apply = apply };
+    TD_TRY(tk_get_bool(at, "clean_text", &b->clean_text));
+    TD_TRY(tk_get_bool(at, "handle_chinese_chars", &b->handle_chinese_chars));
+    TD_TRY(tk_get_bool(at, "lowercase", &b->lowercase));
+    b->strip_accents = b->lowercase;
+    TD_TRY(tk_opt_bool(at, "strip_accents", &b->strip_accents));
+    *ret = &b->base;
+    return TD_OK;
+}
