@@ -161,6 +161,14 @@ td_code jj_parse_target(jj_parser *p, jj_target_mode mode, jj_use use, jj_node *
 
 static td_code parse_body(jj_parser *p, const char *const *end_tags, jj_nodes *ret);
 
+/* Of the tags that may follow, the one that ends the statement. */
+static const char *closing_tag(const char *const *tags)
+{
+    while (strncmp(*tags, "end", 3) != 0)
+        tags++;
+    return *tags;
+}
+
 /* ":" (tolerated), the end of the tag, statements up to one of the end tags; the current token is
  * then the name of that tag. */
 static td_code parse_statements(jj_parser *p, const char *const *end_tags, jj_nodes *ret)
@@ -176,7 +184,7 @@ static td_code parse_statements(jj_parser *p, const char *const *end_tags, jj_no
     p->end_tags = outer;
     if (p->cur->kind == JJ_T_EOF)
         return jj_syntax(p, p->cur->at, "unexpected end of template, '%s' is missing",
-                         end_tags[0]);
+                         closing_tag(end_tags));
     return TD_OK;
 }
 
@@ -501,7 +509,7 @@ static td_code unknown_tag(jj_parser *p)
     if (p->end_tags == NULL)
         return jj_syntax(p, p->cur->at, "unknown tag '%.*s'", n, text.ptr);
     return jj_syntax(p, p->cur->at, "unknown tag '%.*s', expected '%s'", n, text.ptr,
-                     p->end_tags[0]);
+                     closing_tag(p->end_tags));
 }
 
 static td_code parse_statement(jj_parser *p, jj_node **ret)
