@@ -451,6 +451,8 @@ td_code jj_slice(jj_vm *vm, td_value v, td_value start, td_value stop, td_value 
     case TD_V_OBJECT:
         if (v.as.object->type == &jj_range_type)
             return slice_range(vm, (const jj_range *)v.as.object, start, stop, step, ret);
+        if (v.as.object->type == &jj_bytes_type)
+            return jj_bytes_slice(vm, v, start, stop, step, ret);
         break;
     default:
         break;

@@ -72,6 +72,10 @@ typedef struct jj_namespace {
     td_dict *attrs; /* grows in the arena of the render */
 } jj_namespace;
 
+extern const td_object_type jj_bytes_type;
+td_code jj_bytes_slice(jj_vm *vm, td_value v, td_value start, td_value stop, td_value step,
+                       td_value *ret);
+
 /* ---- what the VM tells built-ins beyond vm.h (defined by the VM) ---- */
 
 const jj_now *jj_vm_now(const jj_vm *vm);

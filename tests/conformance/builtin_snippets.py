@@ -145,8 +145,13 @@ TYPED = {
     "float": (FLOATS, "as_integer_ratio conjugate fromhex hex imag is_integer real"),
     "range": (["range(3)", "range(10,0,-3)", "range(0)"], "count index start step stop"),
     "view": (["{'a':1,'b':2}.keys()", "{'a':1}.items()", "{'a':1}.values()"], "isdisjoint"),
-    "bytes": (["'x\u00e9'.encode()", "''.encode()", "'it\\'s \\n'.encode()"], "decode hex"),
+    "bytes": (["'x\u00e9 Ab'.encode()", "''.encode()", "'it\\'s \\n'.encode()", "'a,b\\x1cc\\x0bd\\r\\ne'.encode()"],
+              "decode hex capitalize center count endswith find isalnum isascii islower isspace istitle join ljust lower "
+              "lstrip partition replace rindex rsplit split splitlines startswith strip swapcase title upper zfill"),
 }
+
+BYTE_ARGS = ["'a'.encode()", "''.encode()", "', '.encode()", "97", "'A'.encode(), 'z'.encode()", "8, '*'.encode()", "8",
+             "('x'.encode(), 'i'.encode())", "['a'.encode(), 'b'.encode()]", "none, 1", "true", "300", "'b'.encode(), 1"]
 
 # ---- formats ----
 
@@ -343,6 +348,8 @@ def methods(share, rng):
         for name in names.split():
             recipes = [f"{{{{ [({r}).{name}({a})] }}}}" for r in receivers for a in METHOD_ARGS.get(name, [""])]
             recipes += [f"{{{{ [({r}).{name}({a})] }}}}" for r in receivers[::4] for a in ANY]
+            if kind == "bytes":
+                recipes += [f"{{{{ [({r}).{name}({a})] }}}}" for r in receivers for a in BYTE_ARGS]
             recipes += [f"{{{{ [({r}).{name}] }}}}" for r in receivers[:3]]
             recipes += [f"{{{{ ({r}).{name} is defined }}}}{{{{ ({r}).{name} is callable }}}}" for r in receivers[:3]]
             yield from _group(f"method {kind}.{name}", recipes, share, rng)
@@ -358,6 +365,39 @@ def formats(share, rng):
     markup = [f"{{{{ [('%{f}{w}{t}'|safe) % {v}] }}}}" for v in PERCENT_VALUES for f in ["", "0", "-"] for w in ["", "7"]
               for t in PERCENT_TYPES]
     yield from _group("percent of Markup", markup, share, rng)
+
+
+def _text(rng):
+    """A literal of random characters, from all over Unicode."""
+    pools = ["aB c,1", "\u00fc\u00df\u0130\u01c6\u03a3\ufb01", "<&>\"'%{}", " \t\n\r\x0b\x85\u2028\u3000", "\u0661\u00bd\u2167"]
+    chars = []
+    for _ in range(rng.randrange(1, 12)):
+        pool = rng.choice(pools)
+        c = rng.choice(pool) if rng.random() < 0.9 else chr(rng.randrange(1, 0x2FFFF))
+        chars.append(c if not 0xD800 <= ord(c) < 0xE000 else "x")
+    return repr("".join(chars))
+
+
+def chains(count, filter_names, seed=1):
+    """Filters and methods applied one after another."""
+    rng = random.Random(seed)
+    names = sorted(n for n in filter_names if n not in ("random", "slice", "batch"))
+    calm = [r for r in ALL if r not in ("dict", "range", "'x'.upper", "joiner()", "cycler(1,2)")]
+    method_names = sorted({(k, n) for k, (_, ns) in TYPED.items() for n in ns.split()})
+    for _ in range(count):
+        e = _text(rng) if rng.random() < 0.4 else rng.choice(calm)
+        for _ in range(rng.randrange(1, 5)):
+            if rng.random() < 0.6:
+                name = rng.choice(names)
+                arg = rng.choice(ARGS.get(name, [""]))
+                e = f"({e}|{name}({arg}))" if arg else f"({e}|{name})"
+            elif rng.random() < 0.7:
+                name = rng.choice(method_names)[1]
+                e = f"({e}).{name}({rng.choice(METHOD_ARGS.get(name, ['']))})"
+            else:
+                e = rng.choice(["[{0}, 1]", "({0}|list)", "({0})[0]", "({0})[1:]", "({0}) ~ 'x'", "({0}|string)",
+                                "{{'k': {0}}}", "({0} or 'y')", "('%s' % ({0},))", "('{{}}'.format({0}))"]).format(e)
+        yield "chain", "{{ [" + e + "] }}"
 
 
 def snippets(share, filter_names, test_names, seed=1):

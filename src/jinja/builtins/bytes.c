@@ -1,5 +1,5 @@
-/* bytes.c - bytes objects: what str.encode and int.to_bytes give. They are read-only texts of
- * bytes with decode() and hex(); the other methods of Python's bytes are a named error. */
+/* bytes.c - bytes objects: what str.encode and int.to_bytes give. They have decode()
+ * and hex() here, the methods shared with str in bytes_text.c; three others are a named error. */
 #include "jinja/builtins/util.h"
 
 #include <stdio.h>
@@ -124,17 +124,13 @@ static td_code bytes_repr(jj_vm *vm, td_object *self, td_buf *out)
 
 static td_code bytes_getattr(jj_vm *vm, td_object *self, td_str name, td_value *ret)
 {
-    static const char *const others[] = {
-        "capitalize", "center", "count", "endswith", "expandtabs", "find", "fromhex", "index",
-        "isalnum", "isalpha", "isascii", "isdigit", "islower", "isspace", "istitle", "isupper",
-        "join", "ljust", "lower", "lstrip", "maketrans", "partition", "removeprefix",
-        "removesuffix", "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip",
-        "split", "splitlines", "startswith", "strip", "swapcase", "title", "translate", "upper",
-        "zfill",
-    };
+    static const char *const others[] = { "fromhex", "maketrans", "translate" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (td_str_eq(name, td_str_from(others[i])))
             return jj_raise(vm, JJ_RUNTIME_ERROR, "bytes.%s is not supported", others[i]);
+    TD_TRY(jj_bytes_text_method(vm, self, name, ret));
+    if (ret->tag != TD_V_UNDEFINED)
+        return TD_OK;
     return jj_object_attr(vm, JJ_TYPE_bytes, self, name, ret);
 }
 
@@ -336,8 +332,11 @@ td_code jj_m_bytes_hex(jj_vm *vm, td_value self, const jj_args *args, td_value *
     td_str s = data_of(self.as.object), sep = TD_STR("");
     int64_t group = 1;
     if (jj_given(args, 0)) {
-        td_value v;
-        TD_TRY(jj_arg_text(vm, args, 0, "sep", &v));
+        td_value v = args->pos[0];
+        if (jj_is_bytes(v))
+            v = td_string(data_of(v.as.object));
+        else
+            TD_TRY(jj_arg_text(vm, args, 0, "sep", &v));
         if (v.len != 1)
             return jj_raise(vm, JJ_VALUE_ERROR, "sep must be length 1.");
         sep = td_as_str(v);

@@ -163,12 +163,13 @@ extern const td_object_type jj_generator_type;
 td_code jj_new_list_iterator(jj_vm *vm, td_value items, const char *name, td_value *ret);
 
 /* bytes objects */
-extern const td_object_type jj_bytes_type;
 typedef struct jj_bytes {
     td_object base;
     td_str data;
 } jj_bytes;
 td_code jj_new_bytes(jj_vm *vm, td_str data, td_value *ret); /* data must live in the arena */
+/* The methods that bytes share with str; undefined: name is none of them. */
+td_code jj_bytes_text_method(jj_vm *vm, td_object *self, td_str name, td_value *ret);
 static inline bool jj_is_bytes(td_value v)
 {
     return v.tag == TD_V_OBJECT && v.as.object->type == &jj_bytes_type;
