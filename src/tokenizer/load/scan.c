@@ -31,7 +31,7 @@ bool tk_scan_is(tk_scan *s, char c)
     return true;
 }
 
-td_code tk_scan_take(tk_scan *s, char c)
+td_code tk_scan_take_slow(tk_scan *s, char c)
 {
     if (tk_scan_is(s, c))
         return TD_OK;

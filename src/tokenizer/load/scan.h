@@ -16,8 +16,17 @@ typedef struct tk_scan {
 
 td_code tk_scan_fail(const tk_scan *s, const char *message); /* TD_E_INPUT at s->p */
 void tk_scan_space(tk_scan *s);
+td_code tk_scan_take_slow(tk_scan *s, char c);
+
 /* Takes c (after white space) or fails. */
-td_code tk_scan_take(tk_scan *s, char c);
+static inline td_code tk_scan_take(tk_scan *s, char c)
+{
+    if (s->p == s->end || *s->p != c)
+        return tk_scan_take_slow(s, c);
+    s->p++;
+    return TD_OK;
+}
+
 /* true when the next thing is c, which is then taken. */
 bool tk_scan_is(tk_scan *s, char c);
 /* A string: a view into the text, or into s->text until the next call. Strict UTF-8 only. */

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/load/scan.h"
+#include "tokenizer/load/skip.h"
 #include "tokenizer/vocab/vocab.h"
 #include "value/json.h"
 
@@ -66,8 +67,16 @@ static td_code read_vocab(walker *w)
 static td_code read_merges(walker *w)
 {
     tk_scan_space(&w->scan);
-    w->load.merges_at = (uint64_t)(w->scan.p - w->scan.start);
-    return tk_scan_skip(&w->scan, &w->load.merges_json);
+    tk_scan *s = &w->scan;
+    w->load.merges_at = (uint64_t)(s->p - s->start);
+    if (s->p == s->end || *s->p != '[')
+        return tk_scan_skip(s, &w->load.merges_json);
+    const char *stop = tk_skip_brackets(s->p, s->end);
+    if (stop == NULL)
+        return tk_scan_fail(s, "unterminated array in JSON");
+    w->load.merges_json = (td_str){ s->p, (size_t)(stop - s->p) };
+    s->p = stop;
+    return TD_OK;
 }
 
 /* The model object without its big parts. */

@@ -73,9 +73,36 @@ static td_str text_of(const reader *r, span s)
     return (td_str){ r->texts.ptr + s.at, s.len };
 }
 
+/* Brings the entry that a hash seems to belong to. */
+static void prefetch_entry(const tk_vocab *v, uint64_t hash)
+{
+    uint64_t slot = *tk_vocab_slot(v, hash);
+    if (slot == 0)
+        return;
+    uint32_t entry = (uint32_t)slot - 1;
+    __builtin_prefetch(&v->starts[entry]);
+    __builtin_prefetch(&v->ids[entry]);
+}
+
+static td_code find_ids(const reader *r, uint32_t i, tk_merge *ret)
+{
+    td_id ids[3] = { 0 };
+    for (int k = 0; k < 3; k++) {
+        td_str s = text_of(r, r->batch[i].text[k]);
+        if (!tk_vocab_find_hashed(r->bpe->vocab, s, r->batch[i].hash[k], &ids[k]))
+            return tk_at_fail(r->at, "merges", "merge %u: '%.*s' is not in the vocabulary",
+                              r->rank + i, s.len < 100 ? (int)s.len : 100, s.ptr);
+    }
+    *ret = (tk_merge){ ids[0], ids[1], r->rank + i, ids[2] };
+    return TD_OK;
+}
+
+/* Each step is for the whole batch, so that the memory for the next one is on its way. */
 static td_code run_batch(reader *r)
 {
     const tk_vocab *v = r->bpe->vocab;
+    tk_merges *m = &r->bpe->merges;
+    tk_merge found[BATCH];
     for (uint32_t i = 0; i < r->count; i++) {
         for (int k = 0; k < 3; k++) {
             td_str s = text_of(r, r->batch[i].text[k]);
@@ -83,18 +110,15 @@ static td_code run_batch(reader *r)
             __builtin_prefetch(tk_vocab_slot(v, r->batch[i].hash[k]));
         }
     }
+    for (uint32_t i = 0; i < r->count; i++)
+        for (int k = 0; k < 3; k++)
+            prefetch_entry(v, r->batch[i].hash[k]);
     for (uint32_t i = 0; i < r->count; i++) {
-        td_id ids[3];
-        const pending *p = &r->batch[i];
-        for (int k = 0; k < 3; k++) {
-            td_str s = text_of(r, p->text[k]);
-            if (!tk_vocab_find_hashed(v, s, p->hash[k], &ids[k]))
-                return tk_at_fail(r->at, "merges", "merge %u: '%.*s' is not in the vocabulary",
-                                  r->rank + i, s.len < 100 ? (int)s.len : 100, s.ptr);
-        }
-        tk_merge e = { ids[0], ids[1], r->rank + i, ids[2] };
-        TD_TRY(insert(&r->bpe->merges, e, r->at->load->err));
+        TD_TRY(find_ids(r, i, &found[i]));
+        __builtin_prefetch(&m->slots[tk_merge_hash(found[i].left, found[i].right) & m->mask], 1);
     }
+    for (uint32_t i = 0; i < r->count; i++)
+        TD_TRY(insert(m, found[i], r->at->load->err));
     r->rank += r->count;
     r->count = 0;
     r->texts.len = 0;

@@ -12,7 +12,7 @@ static bool set_slots(tk_vocab *v, uint64_t n)
     if (slots == NULL)
         return false;
     uint64_t mask = n - 1;
-    for (uint32_t i = 0; i < v->count; i++) {
+    for (uint32_t i = 0; i < v->count - v->waiting_count; i++) {
         td_str text = tk_vocab_text(v, i);
         uint64_t hash = tk_vocab_hash(text.ptr, text.len), at = hash & mask;
         while (slots[at] != 0)
@@ -91,32 +91,64 @@ static bool make_room(tk_vocab *v, size_t len)
     return (uint64_t)v->count * 2 < v->slot_mask || set_slots(v, (v->slot_mask + 1) * 2);
 }
 
+/* Takes a waiting entry out again. */
+static void drop_entry(tk_vocab *v, uint32_t gone)
+{
+    uint32_t start = v->starts[gone], len = v->starts[gone + 1] - start;
+    memmove(v->bytes + start, v->bytes + start + len, v->bytes_len - start - len);
+    v->bytes_len -= len;
+    for (uint32_t i = gone; i + 1 < v->count; i++) {
+        v->ids[i] = v->ids[i + 1];
+        v->starts[i + 1] = v->starts[i + 2] - len;
+    }
+    v->count--;
+}
+
+/* Puts the waiting entries into the slots, whose lines have been on their way since. */
+static void insert_waiting(tk_vocab *v)
+{
+    uint32_t entry = v->count - v->waiting_count;
+    for (uint32_t i = 0; i < v->waiting_count; i++) {
+        uint64_t hash = v->waiting[i], at = hash & v->slot_mask;
+        td_str text = tk_vocab_text(v, entry);
+        for (; v->slots[at] != 0; at = (at + 1) & v->slot_mask) {
+            uint32_t other = (uint32_t)v->slots[at] - 1;
+            td_str old = tk_vocab_text(v, other);
+            if (v->slots[at] >> 32 == hash >> 32 && old.len == text.len &&
+                memcmp(old.ptr, text.ptr, old.len) == 0) {
+                v->ids[other] = v->ids[entry];
+                drop_entry(v, entry);
+                break;
+            }
+        }
+        if (v->slots[at] != 0)
+            continue;
+        v->slots[at] = (hash & 0xFFFFFFFF00000000u) | (entry + 1);
+        entry++;
+    }
+    v->waiting_count = 0;
+}
+
 bool tk_vocab_add(tk_vocab *v, td_str text, td_id id)
 {
+    if (v->waiting_count == sizeof v->waiting / sizeof *v->waiting)
+        insert_waiting(v);
     if (!make_room(v, text.len))
         return false;
     uint64_t hash = tk_vocab_hash(text.ptr != NULL ? text.ptr : "", text.len);
-    uint64_t at = hash & v->slot_mask;
-    for (; v->slots[at] != 0; at = (at + 1) & v->slot_mask) {
-        uint32_t entry = (uint32_t)v->slots[at] - 1;
-        td_str old = tk_vocab_text(v, entry);
-        if (v->slots[at] >> 32 == hash >> 32 && old.len == text.len &&
-            (old.len == 0 || memcmp(old.ptr, text.ptr, old.len) == 0)) {
-            v->ids[entry] = id;
-            return true;
-        }
-    }
-    v->slots[at] = (hash & 0xFFFFFFFF00000000u) | (v->count + 1);
+    __builtin_prefetch(&v->slots[hash & v->slot_mask], 1);
     if (text.len != 0)
         memcpy(v->bytes + v->bytes_len, text.ptr, text.len);
     v->bytes_len += text.len;
     v->ids[v->count++] = id;
     v->starts[v->count] = (uint32_t)v->bytes_len;
+    v->waiting[v->waiting_count++] = hash;
     return true;
 }
 
 bool tk_vocab_seal(tk_vocab *v)
 {
+    insert_waiting(v);
     for (uint32_t i = 0; i < v->count; i++)
         if (v->ids[i] >= v->id_end)
             v->id_end = v->ids[i] + 1;

@@ -16,6 +16,8 @@ typedef struct tk_vocab {
     uint32_t *starts; /* count + 1 offsets into bytes */
     td_id *ids;       /* of each entry */
     uint32_t count, cap;
+    uint64_t waiting[32]; /* hashes of the last entries, which are not in slots yet */
+    uint32_t waiting_count;
     uint64_t *slots; /* hash tag in the high half, entry + 1 in the low one; 0: empty */
     uint64_t slot_mask;
     uint32_t *by_id; /* entry + 1; id_end of them */
@@ -26,7 +28,8 @@ typedef struct tk_vocab {
 tk_vocab *tk_vocab_new(size_t expect);
 void tk_vocab_free(tk_vocab *v);
 
-/* Sets text -> id; a text that is there already gets the new id. false: out of memory. */
+/* Sets text -> id; a text that is there already gets the new id. false: out of memory. Entries can
+ * be looked for after tk_vocab_seal only. */
 bool tk_vocab_add(tk_vocab *v, td_str text, td_id id);
 /* Builds the way from ids to texts and gives slack memory back; no tk_vocab_add after it. Ids must
  * be below 2^28. false: out of memory. */
