@@ -39,6 +39,23 @@ static size_t char_len(unsigned char lead)
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
+/* All boundaries inside one product of a model of characters. */
+static void add_chars(tk_cuts *c, td_str s)
+{
+    const char *x = s.ptr, *y = s.ptr, *z, *end = s.ptr + s.len;
+    if (y < end)
+        td_utf8_next(&y, end);
+    for (; y < end; x = y, y = z) {
+        z = y;
+        td_utf8_next(&z, end);
+        unsigned char last = (unsigned char)y[-1], first = (unsigned char)*y;
+        if (last < 0x80 && first < 0x80)
+            c->ascii[last][first >> 6] |= (uint64_t)1 << (first & 63);
+        else
+            set(c->whole, place(pack(x, (size_t)(y - x)), pack(y, (size_t)(z - y))));
+    }
+}
+
 /* All boundaries inside one product. */
 static void add_product(tk_cuts *c, const char *s, size_t n)
 {
@@ -81,7 +98,7 @@ static size_t raw_bytes(td_str token, char *out)
     return high ? n : 0;
 }
 
-tk_cuts *tk_cuts_new(const tk_bpe *bpe)
+tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars)
 {
     tk_cuts *c = td_calloc(1, sizeof *c);
     uint8_t *seen = td_calloc((size_t)bpe->vocab->id_end + 1, 1);
@@ -101,6 +118,10 @@ tk_cuts *tk_cuts_new(const tk_bpe *bpe)
         if (!seen[id])
             continue;
         td_str token = tk_vocab_spell(bpe->vocab, id);
+        if (chars) {
+            add_chars(c, token);
+            continue;
+        }
         if (token.len > TOKEN_MAX) { /* no cut is sure then */
             memset(c, 0xFF, sizeof *c);
             break;
@@ -108,6 +129,7 @@ tk_cuts *tk_cuts_new(const tk_bpe *bpe)
         add_product(c, bytes, raw_bytes(token, bytes));
     }
     td_free(seen);
+    c->chars = chars;
     return c;
 }
 
@@ -127,8 +149,9 @@ bool tk_can_cut(const tk_cuts *c, const char *x, const char *y, const char *z)
 {
     unsigned char last = (unsigned char)y[-1], first = (unsigned char)*y;
     if (last < 0x80 && first < 0x80)
-        return false;
+        return c->chars && (c->ascii[last][first >> 6] >> (first & 63) & 1) == 0;
     if (has(c->whole, place(pack(x, (size_t)(y - x)), pack(y, (size_t)(z - y)))))
         return false;
-    return (c->bytes[last][first >> 6] >> (first & 63) & 1) == 0 || !has_partial(c, x, y, z);
+    return c->chars || (c->bytes[last][first >> 6] >> (first & 63) & 1) == 0 ||
+           !has_partial(c, x, y, z);
 }

@@ -30,6 +30,13 @@ PUT_PARTS(put_pretok, tk_pretok)
 PUT_PARTS(put_post, tk_post)
 PUT_PARTS(put_dec, tk_dec)
 
+static const char *scanner_name(const td_tokenizer *tok)
+{
+    if (tok->fast == NULL)
+        return "general";
+    return tok->fast->scanner != NULL ? tok->fast->scanner->name : "cuts";
+}
+
 td_code tk_describe(const td_tokenizer *tok, td_buf *out)
 {
     TD_TRY(td_buf_put(out, TD_STR("{\"normalizer\": ")));
@@ -37,7 +44,7 @@ td_code tk_describe(const td_tokenizer *tok, td_buf *out)
     TD_TRY(td_buf_put(out, TD_STR(", \"pre_tokenizer\": ")));
     TD_TRY(put_pretok(out, tok->pretok));
     TD_TRY(td_buf_put(out, TD_STR(", \"scanner\": ")));
-    TD_TRY(put_name(out, tok->fast != NULL ? tok->fast->scanner->name : "general"));
+    TD_TRY(put_name(out, scanner_name(tok)));
     TD_TRY(td_buf_put(out, TD_STR(", \"model\": {\"type\": ")));
     TD_TRY(put_name(out, tok->model->type));
     TD_TRY(td_buf_printf(out, ", \"vocab\": %zu", tok->model->vocab_size(tok->model)));

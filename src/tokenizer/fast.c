@@ -10,36 +10,99 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
+#include "tokenizer/norm/norm.h"
 #include "tokenizer/pretok/pretok.h"
 #include "tokenizer/vocab/vocab.h"
 
 enum { BATCH = 256, STACK_SYMBOLS = 96, PART = 0x80, TOO_LONG = 0xFF };
 
-td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *pretok,
-                    const tk_fast **ret)
+static td_code set_cuts(tk_load *load, tk_fast *f, bool chars)
+{
+    tk_cuts *cuts = tk_cuts_new(f->bpe, chars);
+    if (cuts == NULL)
+        return tk_load_nomem(load);
+    f->cuts = cuts;
+    return tk_on_free(load, td_free, cuts);
+}
+
+static bool has_all_bytes(tk_fast *f)
+{
+    for (uint32_t b = 0; b < 256; b++) {
+        f->bytes[b] = f->bpe->direct[tk_byte_to_char((uint8_t)b)];
+        if (f->bytes[b] == TK_NO_ID)
+            return false;
+    }
+    return true;
+}
+
+/* Whether pretok leaves every text from norm whole. */
+static bool splits_nothing(const tk_norm *norm, const tk_pretok *pretok)
+{
+    if (pretok == NULL)
+        return true;
+    if (!tk_is_split(pretok))
+        return false;
+    const tk_split_pretok *s = (const tk_split_pretok *)pretok;
+    bool is_string;
+    td_str source = tk_regex_source(s->pattern, &is_string);
+    bool keeps = s->behavior != TK_REMOVED || !s->invert;
+    return is_string && keeps && tk_norm_removes(norm, source);
+}
+
+/* low and high: the smallest and largest of them. */
+static bool is_byte_token(const tk_bpe *bpe, td_id id, td_id low, td_id high)
+{
+    if (id < low || id > high)
+        return false;
+    for (uint32_t b = 0; b < 256; b++)
+        if (id == bpe->bytes[b])
+            return true;
+    return false;
+}
+
+/* Whether every character has symbols that do not depend on its neighbours. */
+static bool falls_back_to_bytes(const tk_bpe *bpe)
+{
+    if (!bpe->byte_fallback || bpe->ignore_merges)
+        return false;
+    td_id low = TK_NO_ID, high = 0;
+    for (uint32_t b = 0; b < 256; b++) {
+        td_id id = bpe->bytes[b];
+        if (id == TK_NO_ID)
+            return false;
+        low = id < low ? id : low;
+        high = id > high ? id : high;
+    }
+    for (size_t i = 0; i <= bpe->merges.mask; i++) {
+        const tk_merge *m = &bpe->merges.slots[i];
+        if (m->left != TK_NO_ID && (is_byte_token(bpe, m->left, low, high) ||
+                                    is_byte_token(bpe, m->right, low, high)))
+            return false;
+    }
+    return true;
+}
+
+td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
+                    const tk_model *model, const tk_fast **ret)
 {
     *ret = NULL;
     const tk_bpe *bpe = tk_as_bpe(model);
-    const tk_scanner *scanner = pretok != NULL ? tk_scanner_of(pretok) : NULL;
-    if (bpe == NULL || scanner == NULL || bpe->prefix.len != 0 || bpe->suffix.len != 0)
+    if (bpe == NULL || bpe->prefix.len != 0 || bpe->suffix.len != 0)
         return TD_OK;
     tk_fast *f = TK_NEW(load, tk_fast);
     if (f == NULL)
         return TD_E_INTERNAL;
-    f->scanner = scanner;
-    f->run = tk_scan_best(scanner->run, td_cpu_best());
     f->bpe = bpe;
-    for (uint32_t b = 0; b < 256; b++) {
-        f->bytes[b] = bpe->direct[tk_byte_to_char((uint8_t)b)];
-        if (f->bytes[b] == TK_NO_ID)
+    f->scanner = pretok != NULL ? tk_scanner_of(pretok) : NULL;
+    if (f->scanner != NULL) {
+        f->run = tk_scan_best(f->scanner->run, td_cpu_best());
+        if (!has_all_bytes(f))
             return TD_OK;
+    } else if (!splits_nothing(norm, pretok) || !falls_back_to_bytes(bpe)) {
+        return TD_OK;
     }
-    tk_cuts *cuts = tk_cuts_new(bpe);
-    if (cuts == NULL)
-        return tk_load_nomem(load);
-    f->cuts = cuts;
     *ret = f;
-    return tk_on_free(load, td_free, cuts);
+    return set_cuts(load, f, f->scanner == NULL);
 }
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err)
@@ -132,8 +195,37 @@ static td_code find_whole_long(const tk_bpe *bpe, tk_ctx *ctx, td_str word, bool
     return TD_OK;
 }
 
+/* Characters of the vocabulary, and the bytes of others. */
+static void spell_chars(const tk_bpe *bpe, td_str word, tk_symbols *s)
+{
+    const char *p = word.ptr, *end = word.ptr + word.len;
+    s->count = 0;
+    while (p < end) {
+        const char *from = p;
+        uint32_t c = td_utf8_next(&p, end);
+        td_id id = TK_NO_ID;
+        if (c < TK_BPE_DIRECT)
+            id = bpe->direct[c];
+        else
+            tk_vocab_find(bpe->vocab, (td_str){ from, (size_t)(p - from) }, &id);
+        if (id != TK_NO_ID) {
+            s->ids[s->count] = id;
+            s->lens[s->count++] = (uint32_t)(p - from);
+            continue;
+        }
+        for (; from < p; from++) {
+            s->ids[s->count] = bpe->bytes[(uint8_t)*from];
+            s->lens[s->count++] = 1;
+        }
+    }
+}
+
 static void spell(const tk_fast *f, td_str word, tk_symbols *s)
 {
+    if (f->scanner == NULL) {
+        spell_chars(f->bpe, word, s);
+        return;
+    }
     for (size_t i = 0; i < word.len; i++) {
         s->ids[i] = f->bytes[(uint8_t)word.ptr[i]];
         s->lens[i] = 1;
@@ -268,7 +360,8 @@ static td_code miss(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, con
     else if (f->bpe->ignore_merges)
         TD_TRY(find_whole_long(f->bpe, ctx, word, &found, &ids[0], err));
     if (!found && word.len > TK_CACHED_BYTES)
-        return put_long_word(f, c, ctx, word, text_end, sink, err);
+        return f->scanner != NULL ? put_long_word(f, c, ctx, word, text_end, sink, err)
+                                  : merge_long(f, c, ctx, word, true, sink, err);
     if (!found) {
         uint64_t long_hash = hash_long(word);
         const td_id *known = tk_cache_find_long(c, word, long_hash, &count);
@@ -353,6 +446,27 @@ static td_code run_batch(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text
     return TD_OK;
 }
 
+/* Words of a model of characters: up to the next cut. */
+static uint32_t scan_cuts(const tk_cuts *cuts, td_str text, uint32_t from, uint32_t *ends,
+                          uint32_t max)
+{
+    const char *end = text.ptr + text.len, *x = text.ptr + from;
+    const char *y = next_char(x, end);
+    uint32_t n = 0;
+    while (y < end) {
+        const char *z = next_char(y, end);
+        if (tk_can_cut(cuts, x, y, z)) {
+            ends[n++] = (uint32_t)(y - text.ptr);
+            if (n == max)
+                return n;
+        }
+        x = y;
+        y = z;
+    }
+    ends[n++] = (uint32_t)text.len;
+    return n;
+}
+
 td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
                       td_error *err)
 {
@@ -361,7 +475,8 @@ td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str tex
     if (!tk_cache_start(cache))
         return td_fail_nomem(err);
     for (uint32_t from = 0; from < text.len;) {
-        uint32_t n = f->run(text, from, ends, BATCH);
+        uint32_t n = f->scanner != NULL ? f->run(text, from, ends, BATCH)
+                                        : scan_cuts(f->cuts, text, from, ends, BATCH);
         TD_TRY(tk_sink_reserve(sink, ends[n - 1] - from + TK_CACHED_IDS, err));
         make_keys(cache, text, from, ends, n, &b);
         TD_TRY(run_batch(f, cache, ctx, text, from, ends, n, &b, sink, err));

@@ -1,9 +1,13 @@
-/* fast.h - the short way from text to ids, for byte-level BPE behind a known pattern.
+/* fast.h - the short way from text to ids, for two kinds of BPE.
  *
- * Where the pre-tokenizer has a hand-made scanner and the model knows all 256 bytes, words are
- * taken straight from the text: no pieces, no byte characters. A bounded cache in the encoder
- * answers words that were seen before; the rest are merged. The ids are those of the general way,
- * which stays in use for offsets and for everything else. */
+ * Byte level behind a known pattern: where the pre-tokenizer has a hand-made scanner and the model
+ * knows all 256 bytes, words are taken straight from the text: no pieces, no byte characters.
+ * Models of characters without a pre-tokenizer (SentencePiece's): words are what lies between
+ * places that no merge reaches across (cuts.h), given that every character that is not in the
+ * vocabulary falls back to bytes which all are, and that no merge takes those bytes.
+ *
+ * A bounded cache in the encoder answers words that were seen before; the rest are merged. The ids
+ * are those of the general way, which stays in use for offsets and for everything else. */
 #ifndef TD_SRC_TOKENIZER_FAST_H
 #define TD_SRC_TOKENIZER_FAST_H
 
@@ -12,8 +16,8 @@
 #include "tokenizer/scanner/scanner.h"
 
 typedef struct tk_fast {
-    const tk_scanner *scanner;
-    tk_scan_fn run; /* of the scanner, for this CPU */
+    const tk_scanner *scanner; /* NULL: a model of characters, words end at cuts */
+    tk_scan_fn run;            /* of the scanner, for this CPU */
     const tk_bpe *bpe;
     const tk_cuts *cuts;
     td_id bytes[256]; /* the symbol of each byte */
@@ -52,8 +56,8 @@ typedef struct tk_sink {
 } tk_sink;
 
 /* NULL in *ret: the general way it is. */
-td_code tk_fast_new(tk_load *load, const tk_model *model, const tk_pretok *pretok,
-                    const tk_fast **ret);
+td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
+                    const tk_model *model, const tk_fast **ret);
 
 /* Appends the ids of text (a piece between added tokens, normalized, not empty). */
 td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,

@@ -207,7 +207,7 @@ static td_code make_all(walker *w, td_tokenizer *tok)
     TD_TRY(tk_added_load(&part, tok->model, tok->norm, &tok->added));
     tok->always_track = (tok->norm != NULL && tok->norm->zero_width) ||
                         (tok->pretok != NULL && tok->pretok->positional);
-    return tk_fast_new(&w->load, tok->model, tok->pretok, &tok->fast);
+    return tk_fast_new(&w->load, tok->norm, tok->pretok, tok->model, &tok->fast);
 }
 
 td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err)

@@ -7,6 +7,10 @@
 
 /* NFC, NFD, NFKC, NFKD of a text. */
 td_code tk_norm_unicode(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
+
+/* Whether texts from norm certainly do not hold what: it ends in a Replace of just that. */
+bool tk_norm_removes(const tk_norm *norm, td_str what);
+
 /* td_norm for a text whose alignment is tracked (aligned.c). */
 td_code tk_norm_aligned(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
 
