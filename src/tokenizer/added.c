@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/classes.h"
+#include "tokenizer/regex.h"
 
 static int by_id(const void *a, const void *b)
 {
@@ -82,6 +83,7 @@ static td_code normalize(const tk_norm *norm, tk_load *load, tk_added_token *t)
         if (t->normalized_form.ptr == NULL)
             code = TD_E_INTERNAL;
     }
+    tk_regex_release(&ctx);
     td_arena_done(&ctx.arena);
     return code;
 }
