@@ -39,7 +39,8 @@ typedef struct jj_func {
     bool explicit_caller;   /* "caller" is one of its parameters */
     uint32_t parent;        /* function it was defined in; itself for none */
     uint32_t entry, end;    /* its instructions */
-    uint32_t first_entry;   /* FILTER: where the first item starts (sets up the slots) */
+    uint32_t first_entry;   /* FILTER: where the first item starts (sets up the slots);
+                               MACRO: where a call that gave all parameters may start */
     uint32_t slot_count, stack_max;
     uint32_t param_count;   /* parameter i is slot i */
     const td_value *params; /* their names */

@@ -270,8 +270,11 @@ td_code jj_compile_macro(jj_compiler *c, jj_node *n, jj_frame_info *outer, uint3
     if (!jj_symbols_analyze(c->arena, f.symbols, n, JJ_FOR_BODY))
         return td_arena_fail(c->arena, c->err);
     TD_TRY(jj_enter_frame(c, &f));
+    bool only_defaults = jj_here(c) == c->t->funcs[unit.func].entry;
     for (uint32_t i = 0; i < n->list[0].count; i++)
         TD_TRY(compile_default(c, n, i, &f));
+    if (only_defaults)
+        c->t->funcs[unit.func].first_entry = c->label = jj_here(c);
     TD_TRY(jj_compile_body(c, &n->list[2], &f));
     c->at = n->at;
     TD_TRY(jj_emit(c, JJ_O_RETURN, 0, 0, 0));

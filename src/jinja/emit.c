@@ -107,6 +107,21 @@ void jj_patch(jj_compiler *c, uint32_t jump)
     c->label = jj_here(c);
 }
 
+/* Jumps to jumps go to where those go, and jumps to a return return. Loops keep their ends. */
+void jj_thread_jumps(td_template *t)
+{
+    for (uint32_t pc = 0; pc < t->code_count; pc++) {
+        jj_insn *in = &t->code[pc];
+        if (in->op == JJ_O_NEXT || in->op == JJ_O_IF_RAN ||
+            jj_op_operands((jj_opcode)in->op)[2] != 'j')
+            continue;
+        for (int hops = 0; hops < 8 && t->code[in->c].op == JJ_O_JUMP; hops++)
+            in->c = t->code[in->c].c;
+        if (in->op == JJ_O_JUMP && t->code[in->c].op == JJ_O_RETURN)
+            *in = (jj_insn){ .op = JJ_O_RETURN };
+    }
+}
+
 /* ---- constants ---- */
 
 static td_code keep_items(jj_compiler *c, td_value v, td_value *ret)

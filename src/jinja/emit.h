@@ -70,6 +70,7 @@ td_code jj_emit(jj_compiler *c, jj_opcode op, uint32_t a, uint32_t b, uint32_t o
 td_code jj_emit_jump(jj_compiler *c, jj_opcode op, uint32_t a, uint32_t b, uint32_t *ret);
 void jj_patch(jj_compiler *c, uint32_t jump);
 uint32_t jj_here(const jj_compiler *c);
+void jj_thread_jumps(td_template *t); /* once all code is there */
 td_code jj_emit_const(jj_compiler *c, td_value v); /* CONST with a copy of v in the template */
 td_code jj_add_const(jj_compiler *c, td_value v, uint32_t *ret);
 td_code jj_add_attr(jj_compiler *c, uint32_t name, uint32_t *ret);

@@ -100,8 +100,10 @@ static td_code compile(jj_stages *s, td_template *t, td_error *err)
         code = collect_literals(&c, s->root);
     if (code == TD_OK)
         code = jj_compile_template(&c, s->root);
-    if (code == TD_OK)
+    if (code == TD_OK) {
+        jj_thread_jumps(t);
         code = jj_verify(t, err);
+    }
     jj_vm_done(&fold_vm);
     td_buf_done(&out);
     td_error_clear(&fold_err);

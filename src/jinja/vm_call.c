@@ -152,7 +152,8 @@ static td_code run_macro(jj_vm *vm, const jj_macro *m, const jj_args *args)
     TD_TRY(bind(vm, f, frame, args));
     TD_TRY(jj_charge(vm, f->end - f->entry));
     TD_TRY(enter_call(vm));
-    td_code code = jj_run(vm, frame, f->entry, NULL, 0);
+    bool all = args->npos == f->param_count && args->nkw == 0;
+    td_code code = jj_run(vm, frame, all ? f->first_entry : f->entry, NULL, 0);
     vm->depth -= JJ_DEPTH_CALL;
     return code;
 }

@@ -203,8 +203,8 @@ static inline const td_value *jj_find(const td_dict *d, td_value key)
 {
     if (d->index != NULL)
         return td_dict_find_key(d, key);
-    const td_entry *e = d->entries, *end = e + d->count;
-    for (; e < end; e++)
+    const td_entry *e = d->entries;
+    for (uint32_t left = d->count; left != 0; left--, e++)
         if (e->key.hash == key.hash && e->key.len == key.len && e->key.tag == TD_V_STR &&
             jj_bytes_eq(e->key.as.str, key.as.str, key.len))
             return &e->val;
