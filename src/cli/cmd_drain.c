@@ -114,7 +114,7 @@ typedef struct drain_run {
     unsigned jobs, turn;
     size_t pending;
     td_drained drained;
-    uint64_t tokens, reused, text_bytes, failed;
+    uint64_t tokens, reused, text_bytes, failed, seen;
 } drain_run;
 
 typedef struct drain {
@@ -137,6 +137,7 @@ static void on_result(void *user, td_result *r)
     d->current->text_bytes += r->text_bytes;
     d->current->failed += r->error.code != TD_OK && r->via != TD_VIA_FALLBACK;
     cli_note_result(&d->failures, r, d->o->quiet);
+    cli_progress_draw(&d->progress, ++d->current->seen, d->current->pending, d->current->seen);
     td_result_free(r);
 }
 
@@ -217,10 +218,8 @@ static int drain_point(drain *d, size_t pending, unsigned jobs)
     int status = cli_new_counter(d->model, &options, &counter);
     if (status == CLI_OK && d->warm.count != 0)
         status = warm_up(d, counter);
-    for (unsigned turn = 0; turn < d->o->repeat && status == CLI_OK; turn++) {
+    for (unsigned turn = 0; turn < d->o->repeat && status == CLI_OK; turn++)
         status = drain_once(d, counter, pending, turn);
-        cli_progress_draw(&d->progress, turn + 1, d->o->repeat, d->failures.items);
-    }
     td_counter_free(counter);
     return status;
 }

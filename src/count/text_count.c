@@ -70,7 +70,7 @@ td_code td_text_count(const td_text_count_job *job, td_str text, uint64_t *ret_t
         TD_TRY(td_count(job->encoder, text, job->flags, &count, err));
         *ret_tokens = count;
         *ret_reused = 0;
-        return TD_OK;
+        return check(job, err); /* one long text may have taken it all */
     }
     uint64_t tokens, reused;
     TD_TRY(count_segments(job, text, &tokens, &reused, err));
@@ -82,5 +82,5 @@ td_code td_text_count(const td_text_count_job *job, td_str text, uint64_t *ret_t
     }
     *ret_tokens = tokens;
     *ret_reused = reused;
-    return TD_OK;
+    return check(job, err);
 }
