@@ -467,20 +467,68 @@ static uint32_t scan_cuts(const tk_cuts *cuts, td_str text, uint32_t from, uint3
     return n;
 }
 
+/* Ends of words on their way through the cache. */
+typedef struct queue {
+    uint32_t from, count;
+    uint32_t ends[BATCH];
+    batch b;
+} queue;
+
+static td_code run_queue(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, queue *q,
+                         tk_sink *sink, td_error *err)
+{
+    if (q->count == 0)
+        return TD_OK;
+    uint32_t end = q->ends[q->count - 1];
+    TD_TRY(tk_sink_reserve(sink, end - q->from + TK_CACHED_IDS, err));
+    make_keys(cache, text, q->from, q->ends, q->count, &q->b);
+    TD_TRY(run_batch(f, cache, ctx, text, q->from, q->ends, q->count, &q->b, sink, err));
+    q->from = end;
+    q->count = 0;
+    return TD_OK;
+}
+
+/* Adds the word from start to end, in parts where it is long and can be cut. A part is as good as
+ * a word, because without ignore_merges the ids of both depend on nothing but their bytes. */
+static td_code add_word(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, uint32_t start,
+                        uint32_t end, queue *q, tk_sink *sink, td_error *err)
+{
+    const char *x = text.ptr + start, *stop = text.ptr + end;
+    const char *y = end - start > TK_CACHED_BYTES ? next_char(x, stop) : stop;
+    while (y < stop) {
+        const char *z = next_char(y, stop);
+        if (tk_can_cut(f->cuts, x, y, z)) {
+            q->ends[q->count++] = (uint32_t)(y - text.ptr);
+            if (q->count == BATCH)
+                TD_TRY(run_queue(f, cache, ctx, text, q, sink, err));
+        }
+        x = y;
+        y = z;
+    }
+    q->ends[q->count++] = end;
+    return q->count == BATCH ? run_queue(f, cache, ctx, text, q, sink, err) : TD_OK;
+}
+
 td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
                       td_error *err)
 {
-    uint32_t ends[BATCH];
-    batch b;
+    uint32_t words[BATCH];
+    queue q;
+    q.from = q.count = 0;
+    bool cut = f->scanner != NULL && !f->bpe->ignore_merges;
     if (!tk_cache_start(cache))
         return td_fail_nomem(err);
     for (uint32_t from = 0; from < text.len;) {
-        uint32_t n = f->scanner != NULL ? f->run(text, from, ends, BATCH)
-                                        : scan_cuts(f->cuts, text, from, ends, BATCH);
-        TD_TRY(tk_sink_reserve(sink, ends[n - 1] - from + TK_CACHED_IDS, err));
-        make_keys(cache, text, from, ends, n, &b);
-        TD_TRY(run_batch(f, cache, ctx, text, from, ends, n, &b, sink, err));
-        from = ends[n - 1];
+        if (!cut) {
+            q.count = f->scanner != NULL ? f->run(text, from, q.ends, BATCH)
+                                         : scan_cuts(f->cuts, text, from, q.ends, BATCH);
+            from = q.ends[q.count - 1];
+        } else {
+            uint32_t n = f->run(text, from, words, BATCH);
+            for (uint32_t i = 0; i < n; from = words[i++])
+                TD_TRY(add_word(f, cache, ctx, text, from, words[i], &q, sink, err));
+        }
+        TD_TRY(run_queue(f, cache, ctx, text, &q, sink, err));
     }
     return TD_OK;
 }
