@@ -69,7 +69,7 @@ static td_code argument(jj_vm *vm, const char *name, td_value v, td_value *ret)
     *ret = v;
     if (jj_is_bytes(v) && !join)
         return to_text(vm, ((const jj_bytes *)v.as.object)->data, false, ret);
-    if (v.tag == TD_V_STR)
+    if (v.tag == TD_V_STR && !join)
         return jj_raise(vm, JJ_TYPE_ERROR, "a bytes-like object is required, not 'str'");
     if (jj_is_int(v) && is_one_of(name, by_number)) {
         int64_t n;
