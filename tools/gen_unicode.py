@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates src/unicode/generated/ by asking the references themselves.
 
-    gen_unicode.py [--out DIR] [PART...]     parts: py regex norm tk fold; default all
+    gen_unicode.py [--out DIR] [PART...]     parts: py regex norm tk fold cluster; default all
 
 CPython 3.11 answers for its str methods (py), the `tokenizers` package for the rest. Run it with
 exactly these versions; anything else is refused, as the tables would describe another reference.
@@ -431,7 +431,20 @@ def gen_fold():
     return [t]
 
 
-PARTS = {"py": gen_py, "regex": gen_regex, "norm": gen_norm, "tk": gen_tk, "fold": gen_fold}
+# ---- grapheme clusters ----
+
+def gen_cluster():
+    import clusters
+    kinds = clusters.kinds()
+    t = Table("cluster", "tokenizers " + TOKENIZERS)
+    t.header.append("enum {\n%s};\n\n" % "".join("    CLUSTER_%s,\n" % k.upper()
+                                                 for k in clusters.KINDS))
+    t.two_stage("cluster_kind", [kinds.get(c, 0) for c in range(0x110000)])
+    return [t]
+
+
+PARTS = {"py": gen_py, "regex": gen_regex, "norm": gen_norm, "tk": gen_tk, "fold": gen_fold,
+         "cluster": gen_cluster}
 
 
 def check_versions():

@@ -45,6 +45,11 @@ unsigned td_tk_script(uint32_t c);
 /* The regex engine's name of most of it ("Han" holds Hiragana and Katakana here); NULL: no id. */
 const char *td_tk_script_name(unsigned id);
 
+/* Precompiled: behind the grapheme cluster that starts at p (p < end, valid text). Clusters that
+ * are longer than five bytes whatever follows may be given out in parts of that kind, since the
+ * reference looks at their characters one by one: flags, for one. */
+const char *td_tk_cluster_end(const char *p, const char *end);
+
 /* The other characters that (?i) in the reference's regexes takes for c; returns how many. What
  * matches several characters ((?i:\x{DF}) and "ss") is not in here. */
 int td_re_case_variants(uint32_t c, uint32_t out[3]);

@@ -1,10 +1,13 @@
 """Every component type and option of tokenizer.json against the reference: tokenizers made here,
 random texts, ids, offsets, counts (whole and by segments), decoding, and what does not load."""
+import base64
 import json
 import os
 import random
 import struct
 import subprocess
+import sys
+import unicodedata
 
 import pytest
 
@@ -12,6 +15,9 @@ tokenizers = pytest.importorskip("tokenizers")
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from charsmap import charsmap, precompiled  # noqa: E402
+
 TOOL = os.path.join(ROOT, os.environ.get("TD_BUILD", "build"), "tests", "tools", "token_tool")
 pytestmark = [
     pytest.mark.skipif(not os.path.exists(TOOL), reason="token_tool is not built"),
@@ -293,6 +299,21 @@ def norms(*parts):
     return sequence("normalizers", *parts)
 
 
+def like_nfkc():
+    """What a map for NFKC holds: characters, and sequences of a letter and a mark."""
+    out = {chr(c): unicodedata.normalize("NFKC", chr(c)) for c in range(0xA0, 0x30000)
+           if not 0xD800 <= c < 0xE000 and not unicodedata.is_normalized("NFKC", chr(c))}
+    for c in range(0xC0, 0x250):
+        parts = unicodedata.normalize("NFD", chr(c))
+        if len(parts) == 2:
+            out[parts] = chr(c)
+    return {**out, "\r\n": " ", "\n": " ", "\t": " ", "\u200b": "", "\ufeff": "", "\u2581": " "}
+
+
+# Keys of one byte show where clusters end: see tools/clusters.py.
+FRONTS = [bytes([b]) for b in [0x0D, *range(0x61, 0x66), *range(0xC2, 0xF5)]]
+
+
 def replace(kind, pattern, content):
     return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
 
@@ -319,6 +340,13 @@ NORMALIZERS = {
                            {"type": "Prepend", "prepend": "▁"}, replace("String", " ", "▁")),
     "zero_width": norms(replace("Regex", "^", "é"), {"type": "NFC"}, {"type": "Lowercase"},
                         {"type": "StripAccents"}),
+    "precompiled": precompiled(like_nfkc()),
+    "precompiled_fronts": precompiled({key: "X" for key in FRONTS}),
+    "precompiled_longer": precompiled({key: "XyZ" for key in FRONTS[::2]}),
+    "precompiled_away": precompiled({**{key: "" for key in FRONTS[1::2]}, "z": "uvw"}),
+    "precompiled_mixed": precompiled({"e": "", "e\u0301": "é", "é": "12", "ab": "q", "ß": "ss",
+                                      "\r\n": "N", "a\u0903": "s", "\u0600a": "pp", "中": ""}),
+    "precompiled_mark": norms(precompiled({"\u0301": "", " ": "▁▁"}), {"type": "Lowercase"}),
     "nested": norms(norms(), norms({"type": "NFKD"}, norms({"type": "Lowercase"}))),
     "strip_zero": norms(replace("Regex", "^", " É"),
                         {"type": "Strip", "strip_left": True, "strip_right": False}),
@@ -337,6 +365,31 @@ def test_normalizers(tmp_path, name):
             assert not reference_loads(text) and load_error(tmp_path, text)
             text = spec(model, NORMALIZERS[name], pre, added=ADDED[:4])
         check(tmp_path, text, some)
+
+
+CLUSTER_PARTS = [
+    "a", "e", "z", " ", "\r", "\n", "\x00", "\x85", "\u200b", "\u0300", "\u0301", "\ufe0f", "\u200c",
+    "\u200d", "\u0903", "\u093f", "\u094d", "\u09cd", "\u0915", "\u0937", "\u0995", "\u0600",
+    "\u070f", "\u0d4e", "\U000110bd", "\u1100", "\u1160", "\u11a8", "가", "각", "\ua960", "\ud7b0",
+    "\ud7cb", "\u00a9", "\u00ae", "\u2764", "\U0001f468", "\U0001f3fd", "\U0001f1e9",
+    "\U0001f1ea", "\U000e0001", "\U000e0020", "\U0001133f", "\U00016d63", "\U00011f02", "é",
+    "\u0488", "中", "\U000e0100", "\U0001f9d1", "\u0e33", "\u0eb3", "\uff9e", "\U00013430",
+]
+
+
+@pytest.mark.parametrize("name", ["precompiled_fronts", "precompiled_longer", "precompiled_away"])
+def test_clusters(tmp_path, name):
+    """Sequences of all kinds of characters that clusters depend on, then any characters between
+    them: the normalized text shows in bytes."""
+    r = random.Random(name)
+    texts = []
+    for i in range(1200):
+        parts = [r.choice(CLUSTER_PARTS) for _ in range(r.randrange(2, 9))]
+        if i % 3 == 0:
+            c = r.randrange(0x80, 0x32000)
+            parts[r.randrange(len(parts))] = chr(c) if not 0xD800 <= c < 0xE000 else "\u1b44"
+        texts.append("".join(parts))
+    check(tmp_path, spec("bpe_bytes", NORMALIZERS[name], added=[]), texts)
 
 
 BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
@@ -538,6 +591,13 @@ def loading_cases():
     yield "behavior", pre({"type": "Punctuation", "behavior": "isolated"})
     yield "sep three", post({"type": "BertProcessing", "sep": ["a", 1, 2], "cls": ["b", 1]})
     yield "strip two", dec(strip("ab", 1, 1))
+    good = base64.b64encode(charsmap({"a": "b"})).decode()
+    for what, value in [("empty", ""), ("spaces", good + " "), *[("ends in " + end, good.rstrip("=") + end)
+                          for end in ("", "=", "A", "A=", "A==", "AA", "=A", "====", "B")],
+                        ("text", "****"), ("short", good[:8]), ("number", 3),
+                        ("bad texts", base64.b64encode(charsmap({"a": "b"}) + b"\xff").decode()),
+                        ("good", good)]:
+        yield "charsmap " + what, norm({"type": "Precompiled", "precompiled_charsmap": value})
     for kind, f in (("norm", norm), ("pre", pre), ("post", post), ("dec", dec)):
         yield kind + " unknown", f({"type": "Nothing"})
         yield kind + " text", f("NFC")

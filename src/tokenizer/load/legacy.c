@@ -29,7 +29,6 @@ const char *tk_legacy_norm(const tk_at *at)
         { "BertNormalizer", { "clean_text", "handle_chinese_chars", "lowercase" } },
         { "Strip", { "strip_left", "strip_right" } },
         { "Sequence", { "normalizers" } },
-        { "Precompiled", { "precompiled_charsmap" } },
         { "Replace", { "pattern", "content" } },
         { "Prepend", { "prepend" } },
     };
