@@ -71,6 +71,12 @@ static td_code compile_rounds(jj_compiler *c, jj_node *n, jj_frame_info *body,
                               jj_frame_info *otherwise, bool extended, uint32_t filter_func)
 {
     jj_nest nest = { .outer = c->nest, .kind = JJ_NEST_LOOP };
+    enum { LOOPS_MAX = 20 }; /* as Python, which the reference compiles to */
+    uint32_t loops = 0;
+    for (const jj_nest *o = c->nest; o != NULL; o = o->outer)
+        loops += o->kind == JJ_NEST_LOOP;
+    if (loops >= LOOPS_MAX)
+        return jj_compile_error(c, n->at, "more than %d nested loops", LOOPS_MAX);
     uint32_t hops, slot, end, ran, mode = extended | (n->flags & JJ_F_RECURSIVE) << 1;
     jj_ident loop;
     c->at = n->b->at;
