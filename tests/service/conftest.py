@@ -5,12 +5,6 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-collect_ignore = []
-try:
-    import msgspec  # noqa: F401
-    import zmq  # noqa: F401
-except ImportError:
-    collect_ignore = [p.name for p in Path(__file__).resolve().parent.glob("test_*.py")]
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import msgspec
-import zmq
+import pytest
+
+msgspec = pytest.importorskip("msgspec")
+zmq = pytest.importorskip("zmq")
 
 TOPIC_BYTES = 40
 BATCH = b"batch".ljust(TOPIC_BYTES, b"\0")

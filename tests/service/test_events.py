@@ -1,11 +1,12 @@
 """Events in every order, and bytes that are no events, against a plain second reading."""
 import random
 
-import msgspec
 import pytest
 
 from harness import START, BATCH, Parent, batch, record, single
 from expected_run import Run
+
+msgspec = pytest.importorskip("msgspec")
 
 SESSION = ["started", "stop_loadgen", "start_performance_tracking", "stop_performance_tracking"]
 SAMPLE = ["issued", "complete", "recv_first", "recv_non_first"]

@@ -7,10 +7,10 @@ import math
 import random
 import subprocess
 
-import msgspec
-import numpy
 import pytest
 
+msgspec = pytest.importorskip("msgspec")
+numpy = pytest.importorskip("numpy")
 hdrh = pytest.importorskip("hdrh.histogram")
 
 SERIES = ["sample_latency_ns", "isl", "osl", "ttft_ns", "chunk_delta_ns", "tpot_ns"]

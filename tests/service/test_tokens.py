@@ -6,11 +6,11 @@ import random
 import signal
 import time
 
-import msgspec
 import pytest
 
 from harness import START, Parent, batch, record, single, values
 
+msgspec = pytest.importorskip("msgspec")
 transformers = pytest.importorskip("transformers")
 
 STARTED = single(record("session.started", START))
