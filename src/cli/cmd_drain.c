@@ -137,7 +137,8 @@ static void on_result(void *user, td_result *r)
     d->current->text_bytes += r->text_bytes;
     d->current->failed += r->error.code != TD_OK && r->via != TD_VIA_FALLBACK;
     cli_note_result(&d->failures, r, d->o->quiet);
-    cli_progress_draw(&d->progress, ++d->current->seen, d->current->pending, d->current->seen);
+    d->current->seen++;
+    cli_progress_draw(&d->progress, d->current->seen, d->current->pending, d->current->seen);
     td_result_free(r);
 }
 
