@@ -30,11 +30,12 @@ static td_code push_added(td_arena *a, td_token_list *list, td_added token, td_e
 }
 
 static td_code push_named(td_arena *a, td_named_list *list, td_str name, td_added token,
-                          td_error *err)
+                          bool configured, td_error *err)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (td_str_eq(list->items[i].name, name)) {
             list->items[i].token = token;
+            list->items[i].configured = configured;
             return TD_OK;
         }
     }
@@ -48,7 +49,7 @@ static td_code push_named(td_arena *a, td_named_list *list, td_str name, td_adde
         list->items = items;
         list->cap = cap;
     }
-    list->items[list->count++] = (td_named){ name, token };
+    list->items[list->count++] = (td_named){ name, token, configured };
     return TD_OK;
 }
 
@@ -68,7 +69,20 @@ static const td_value *key_of(const td_dict *d, const char *key)
 
 static td_added plain_special(td_str text)
 {
-    return (td_added){ .text = text, .special = true };
+    return (td_added){ .text = text, .special = true, .is_text = true };
+}
+
+static td_added with_flags(td_str text, unsigned flags)
+{
+    return (td_added){
+        .text = text,
+        .special = (flags & (TD_TOKEN_TEXT | TD_TOKEN_SPECIAL)) != 0,
+        .normalized = (flags & TD_TOKEN_NORMALIZED) != 0,
+        .lstrip = (flags & TD_TOKEN_LSTRIP) != 0,
+        .rstrip = (flags & TD_TOKEN_RSTRIP) != 0,
+        .single_word = (flags & TD_TOKEN_SINGLE_WORD) != 0,
+        .is_text = (flags & TD_TOKEN_TEXT) != 0,
+    };
 }
 
 static bool flag(const td_dict *d, const char *key, bool missing)
@@ -92,22 +106,6 @@ static td_code read_object(const td_dict *d, const char *where, td_added *ret, t
     return TD_OK;
 }
 
-/* A token of tokenizer_config.json: text, or an object that says it is one. */
-static td_code read_config_token(td_value v, td_str key, td_added *ret, td_error *err)
-{
-    if (td_is_str(v)) {
-        *ret = plain_special(td_as_str(v));
-        return TD_OK;
-    }
-    if (v.tag != TD_V_DICT || key_of(v.as.dict, "__type") == NULL)
-        return td_fail(err, TD_E_TOKENIZER,
-                       "tokenizer_config.json: \"%.*s\" is neither a text nor a token object",
-                       (int)key.len, key.ptr);
-    TD_TRY(read_object(v.as.dict, "tokenizer_config.json", ret, err));
-    ret->special = true;
-    return TD_OK;
-}
-
 static bool is_standard(td_str key)
 {
     for (int i = 0; i < TD_STANDARD_TOKENS; i++) {
@@ -122,20 +120,66 @@ typedef struct merge {
     const td_token_files *files;
     td_named_list named; /* a token without text: unset */
     td_token_list extra;
+    bool extra_configured;
     td_token_list by_id;
     int64_t highest_id;  /* of by_id */
     td_dict *index;      /* text -> place in the backend's list */
     td_error *err;
 } merge;
 
+/* The class's own word on a token; NULL: it says nothing. */
+static const td_class_named *class_named(const merge *m, td_str key)
+{
+    const td_class_named *n = m->files->rule != NULL ? m->files->rule->named : NULL;
+    for (; n != NULL && n->name != NULL; n++) {
+        if (td_str_eq(key, td_str_from(n->name)))
+            return n;
+    }
+    return NULL;
+}
+
+static td_code push_default(merge *m, td_str key)
+{
+    const td_class_named *n = class_named(m, key);
+    td_added token = { 0 };
+    if (n != NULL && n->text != NULL)
+        token = with_flags(td_str_from(n->text), n->flags);
+    return push_named(m->a, &m->named, key, token, /* configured */ false, m->err);
+}
+
 static td_code named_from_defaults(merge *m)
 {
-    for (int i = 0; i < TD_STANDARD_TOKENS; i++) {
-        const char *text = m->files->rule != NULL ? m->files->rule->defaults[i] : NULL;
-        td_added token = text != NULL ? plain_special(td_str_from(text)) : (td_added){ 0 };
-        TD_TRY(push_named(m->a, &m->named, td_str_from(td_standard_tokens[i]), token, m->err));
+    for (int i = 0; i < TD_STANDARD_TOKENS; i++)
+        TD_TRY(push_default(m, td_str_from(td_standard_tokens[i])));
+    const td_class_named *n = m->files->rule != NULL ? m->files->rule->named : NULL;
+    for (; n != NULL && n->name != NULL; n++) {
+        if (!is_standard(td_str_from(n->name)) && n->text != NULL)
+            TD_TRY(push_default(m, td_str_from(n->name)));
     }
     return TD_OK;
+}
+
+/* A named token of a file: text, or an object that says it is a token (any object in the map). */
+static td_code push_configured(merge *m, td_str key, td_value v, bool from_map)
+{
+    const char *where = from_map ? "special_tokens_map.json" : "tokenizer_config.json";
+    td_added token = { 0 };
+    if (td_is_str(v)) {
+        const td_class_named *n = is_standard(key) ? class_named(m, key) : NULL;
+        token = with_flags(td_as_str(v), n != NULL ? n->given : TD_TOKEN_TEXT);
+    } else if (v.tag == TD_V_DICT && (from_map || key_of(v.as.dict, "__type") != NULL)) {
+        TD_TRY(read_object(v.as.dict, where, &token, m->err));
+        if (from_map) {
+            const td_value *normalized = key_of(v.as.dict, "normalized");
+            token.special = true;
+            token.normalized = normalized != NULL && normalized->tag == TD_V_BOOL &&
+                               normalized->as.boolean;
+        }
+    } else if (!td_is_none(v)) {
+        return td_fail(m->err, TD_E_TOKENIZER, "%s: \"%.*s\" is neither a text nor a token object",
+                       where, (int)key.len, key.ptr);
+    }
+    return push_named(m->a, &m->named, key, token, /* configured */ true, m->err);
 }
 
 /* special_tokens_map.json, read only when the configuration has no added_tokens_decoder. */
@@ -143,62 +187,43 @@ static td_code named_from_map(merge *m)
 {
     const td_dict *d = m->files->special_map;
     for (uint32_t i = 0; d != NULL && i < d->count; i++) {
-        if (!td_is_str(d->entries[i].key))
+        td_entry e = d->entries[i];
+        if (!td_is_str(e.key) || !td_str_ends(td_as_str(e.key), TD_STR("_token")))
             continue;
-        td_str key = td_as_str(d->entries[i].key);
-        td_value v = d->entries[i].val;
-        if (!td_str_ends(key, TD_STR("_token")) || (!td_is_str(v) && v.tag != TD_V_DICT))
-            continue;
-        td_added token = { 0 };
-        if (td_is_str(v))
-            token = plain_special(td_as_str(v));
-        else
-            TD_TRY(read_object(v.as.dict, "special_tokens_map.json", &token, m->err));
-        token.special = true;
-        TD_TRY(push_named(m->a, &m->named, key, token, m->err));
+        if (is_standard(td_as_str(e.key)) || td_is_str(e.val) || e.val.tag == TD_V_DICT)
+            TD_TRY(push_configured(m, td_as_str(e.key), e.val, /* from_map */ true));
     }
     return TD_OK;
 }
 
-static bool named_in_map(const merge *m, td_str key)
-{
-    const td_value *v = m->files->special_map ? td_dict_find(m->files->special_map, key) : NULL;
-    return v != NULL && (td_is_str(*v) || v->tag == TD_V_DICT);
-}
-
-static td_code named_from_config(merge *m, bool map_wins)
+/* The map's word on a standard token is the last, the configuration's on all others. */
+static td_code named_from_config(merge *m, bool with_map)
 {
     const td_dict *d = m->files->tok_config;
     for (uint32_t i = 0; d != NULL && i < d->count; i++) {
-        if (!td_is_str(d->entries[i].key))
+        td_entry e = d->entries[i];
+        if (!td_is_str(e.key) || !td_str_ends(td_as_str(e.key), TD_STR("_token")))
             continue;
-        td_str key = td_as_str(d->entries[i].key);
-        td_value v = d->entries[i].val;
-        if (!td_str_ends(key, TD_STR("_token")) || (map_wins && named_in_map(m, key)))
+        bool standard = is_standard(td_as_str(e.key));
+        if (standard && with_map && m->files->special_map != NULL &&
+            td_dict_find(m->files->special_map, td_as_str(e.key)) != NULL)
             continue;
-        td_added token = { 0 };
-        if (is_standard(key)) {
-            if (!td_is_none(v))
-                TD_TRY(read_config_token(v, key, &token, m->err));
-        } else if (td_is_str(v)) {
-            token = plain_special(td_as_str(v));
-        } else {
-            continue; /* an option whose name happens to end like that */
-        }
-        TD_TRY(push_named(m->a, &m->named, key, token, m->err));
+        if (standard || td_is_str(e.val)) /* else an option whose name happens to end like that */
+            TD_TRY(push_configured(m, td_as_str(e.key), e.val, /* from_map */ false));
     }
     return TD_OK;
 }
 
-static td_code extra_from_list(merge *m, td_value list, const char *where)
+static td_code extra_from_list(merge *m, td_value list, const char *where, bool objects)
 {
     for (uint32_t i = 0; i < list.len; i++) {
         td_value v = list.as.items[i];
-        td_added token;
+        td_added token = { 0 };
         if (td_is_str(v)) {
             token = plain_special(td_as_str(v));
-        } else if (v.tag == TD_V_DICT && key_of(v.as.dict, "__type") != NULL) {
+        } else if (v.tag == TD_V_DICT && (objects || key_of(v.as.dict, "__type") != NULL)) {
             TD_TRY(read_object(v.as.dict, where, &token, m->err));
+            token.special |= objects;
         } else {
             return td_fail(m->err, TD_E_TOKENIZER, "%s: extra special token %u is no text", where,
                            i);
@@ -214,32 +239,69 @@ static bool is_filled(const td_value *v)
                          (v->tag == TD_V_DICT && v->as.dict->count != 0));
 }
 
-static td_code extra_tokens(merge *m, bool with_map)
+static td_code extra_from_object(merge *m, const td_dict *d)
 {
-    const td_value *v = key_of(m->files->tok_config, "extra_special_tokens");
-    bool set = is_filled(v);
-    if (!set)
-        v = key_of(m->files->tok_config, "additional_special_tokens");
-    if (is_filled(v) && v->tag == TD_V_LIST) {
-        set = true;
-        TD_TRY(extra_from_list(m, *v, "tokenizer_config.json"));
-    }
-    for (uint32_t i = 0; is_filled(v) && v->tag == TD_V_DICT && i < v->as.dict->count; i++) {
-        td_entry e = v->as.dict->entries[i];
+    for (uint32_t i = 0; i < d->count; i++) {
+        td_entry e = d->entries[i];
         if (!td_is_str(e.val) || !td_is_str(e.key))
             return td_fail(m->err, TD_E_TOKENIZER,
                            "tokenizer_config.json: extra_special_tokens must map names to texts");
-        TD_TRY(
-            push_named(m->a, &m->named, td_as_str(e.key), plain_special(td_as_str(e.val)), m->err));
+        TD_TRY(push_named(m->a, &m->named, td_as_str(e.key), plain_special(td_as_str(e.val)),
+                          /* configured */ true, m->err));
     }
-    if (!with_map)
+    return TD_OK;
+}
+
+/* The class's own extra tokens, if those of the files leave them in. */
+static td_code extra_from_class(merge *m)
+{
+    const td_class_rule *rule = m->files->rule;
+    if (rule == NULL || (m->extra_configured && rule->extra_how == TD_EXTRA_REPLACED))
         return TD_OK;
-    const td_value *more = key_of(m->files->special_map, "additional_special_tokens");
-    if (!set && is_filled(more) && more->tag == TD_V_LIST)
-        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json"));
-    more = key_of(m->files->special_map, "extra_special_tokens");
-    if (is_filled(more) && more->tag == TD_V_LIST)
-        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json"));
+    const td_value *ids = key_of(m->files->tok_config, "extra_ids");
+    bool numbered = rule->extra->text != NULL && strcmp(rule->extra->text, "<extra_id_0>") == 0;
+    if (numbered && ids != NULL && (ids->tag != TD_V_INT || ids->as.integer != 100))
+        return td_fail(m->err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: extra_ids other than 100 are not available");
+    td_token_list given = m->extra;
+    if (rule->extra_how == TD_EXTRA_BEFORE)
+        m->extra = (td_token_list){ 0 };
+    for (const td_class_extra *e = rule->extra; e->text != NULL; e++) {
+        if (find_added(&given, td_str_from(e->text)) == NULL)
+            TD_TRY(push_added(m->a, &m->extra, with_flags(td_str_from(e->text), e->flags),
+                              m->err));
+    }
+    for (size_t i = 0; rule->extra_how == TD_EXTRA_BEFORE && i < given.count; i++)
+        TD_TRY(push_added(m->a, &m->extra, given.items[i], m->err));
+    return TD_OK;
+}
+
+static td_code extra_tokens(merge *m, bool with_map)
+{
+    const td_value *extra = key_of(m->files->tok_config, "extra_special_tokens");
+    const td_value *more = key_of(m->files->tok_config, "additional_special_tokens");
+    bool object = extra != NULL && extra->tag == TD_V_DICT;
+    if (object)
+        TD_TRY(extra_from_object(m, extra->as.dict));
+    bool configured = extra != NULL && !object; /* the key is there, whatever it holds */
+    if (more != NULL && !(configured && is_filled(extra))) {
+        configured = true;
+        extra = more;
+    }
+    if (configured && extra->tag == TD_V_LIST)
+        TD_TRY(extra_from_list(m, *extra, "tokenizer_config.json", /* objects */ false));
+    else if (configured && !td_is_none(*extra))
+        return td_fail(m->err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: extra special tokens must be a list");
+    const td_dict *map = with_map ? m->files->special_map : NULL;
+    for (int i = 0; i < 2; i++) { /* extra tokens of the map come on top, additional ones instead */
+        more = key_of(map, i == 0 ? "extra_special_tokens" : "additional_special_tokens");
+        if (more == NULL || more->tag != TD_V_LIST || (i == 1 && configured))
+            continue;
+        configured = true;
+        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ i == 0));
+    }
+    m->extra_configured = configured;
     return TD_OK;
 }
 
@@ -286,11 +348,33 @@ static td_code by_id_from_decoder(merge *m, td_value decoder)
     return TD_OK;
 }
 
-static bool is_named_or_extra(const merge *m, td_str text)
+/* A tokenizer.json that pads names the padding token, unless a file of the directory does. */
+static td_code named_from_padding(merge *m)
+{
+    const td_value *padding = key_of(m->files->file, "padding");
+    if ((m->files->rule != NULL && m->files->rule->rebuilds) || padding == NULL ||
+        padding->tag != TD_V_DICT)
+        return TD_OK;
+    const td_value *text = key_of(padding->as.dict, "pad_token");
+    td_str key = TD_STR("pad_token");
+    for (size_t i = 0; i < m->named.count; i++) {
+        if (td_str_eq(m->named.items[i].name, key) &&
+            (m->named.items[i].configured || m->named.items[i].token.text.ptr != NULL))
+            return TD_OK;
+    }
+    if (text == NULL || !td_is_str(*text))
+        return TD_OK;
+    return push_named(m->a, &m->named, key, plain_special(td_as_str(*text)),
+                      /* configured */ false, m->err);
+}
+
+/* Whether a file makes it a standard or extra token. */
+static bool is_configured(const merge *m, td_str text)
 {
     for (size_t i = 0; i < m->named.count; i++) {
-        if (m->named.items[i].token.text.ptr != NULL &&
-            td_str_eq(m->named.items[i].token.text, text))
+        const td_named *n = &m->named.items[i];
+        if (n->configured && n->token.text.ptr != NULL && is_standard(n->name) &&
+            td_str_eq(n->token.text, text))
             return true;
     }
     return find_added(&m->extra, text) != NULL;
@@ -303,7 +387,7 @@ static td_code by_id_from_files(merge *m)
         td_entry e = d->entries[i];
         if (!td_is_str(e.key) || e.val.tag != TD_V_INT)
             return td_fail(m->err, TD_E_INPUT, "added_tokens.json must map texts to ids");
-        bool special = is_named_or_extra(m, td_as_str(e.key));
+        bool special = is_configured(m, td_as_str(e.key));
         td_added token = { .text = td_as_str(e.key),
                            .id = e.val.as.integer,
                            .special = special,
@@ -355,7 +439,7 @@ static td_code add_to_backend(merge *m, td_tokens *t, td_added token)
     return push_added(m->a, &t->added, token, m->err);
 }
 
-/* Named tokens without text drop out; those in the table take its flags. */
+/* Named tokens without text drop out; configured standard ones in the table take its flags. */
 static void settle_named(merge *m)
 {
     size_t kept = 0;
@@ -363,7 +447,8 @@ static void settle_named(merge *m)
         td_named n = m->named.items[i];
         if (n.token.text.ptr == NULL)
             continue;
-        const td_added *known = find_added(&m->by_id, n.token.text);
+        const td_added *known =
+            n.configured && is_standard(n.name) ? find_added(&m->by_id, n.token.text) : NULL;
         if (known != NULL)
             n.token = *known;
         m->named.items[kept++] = n;
@@ -371,11 +456,49 @@ static void settle_named(merge *m)
     m->named.count = kept;
 }
 
+static bool is_named(const merge *m, td_str text)
+{
+    for (size_t i = 0; i < m->named.count; i++) {
+        if (td_str_eq(m->named.items[i].token.text, text))
+            return true;
+    }
+    return false;
+}
+
+/* Queues a named or extra token that the backend lacks. A text and a token are never the same. */
+static td_code queue_token(merge *m, td_token_list *queue, td_added token)
+{
+    if (td_dict_find(m->index, token.text) != NULL)
+        return TD_OK;
+    for (size_t i = 0; i < queue->count; i++) {
+        if (queue->items[i].is_text == token.is_text &&
+            td_str_eq(queue->items[i].text, token.text))
+            return TD_OK;
+    }
+    token.special |= is_named(m, token.text);
+    return push_added(m->a, queue, token, m->err);
+}
+
+/* What some classes do at their end: add their tokens once more. */
+static td_code add_again(merge *m, td_tokens *t)
+{
+    bool all = m->files->rule->resets == TD_RESET_ALL;
+    for (size_t i = 0; i < m->named.count + m->extra.count; i++) {
+        td_added token = i < m->named.count ? m->named.items[i].token
+                                            : m->extra.items[i - m->named.count];
+        if (all || token.is_text)
+            token = plain_special(token.text);
+        token.special = true;
+        TD_TRY(add_to_backend(m, t, token));
+    }
+    return TD_OK;
+}
+
 static td_code build_backend(merge *m, td_tokens *t)
 {
     if ((m->index = td_dict_new(m->a, 64)) == NULL)
         return td_arena_fail(m->a, m->err);
-    if (m->files->rule == NULL) {
+    if (m->files->rule == NULL || !m->files->rule->rebuilds) {
         td_token_list own = { 0 };
         TD_TRY(td_tokens_of_file(m->a, m->files->file, &own, m->err));
         for (size_t i = 0; i < own.count; i++)
@@ -384,22 +507,15 @@ static td_code build_backend(merge *m, td_tokens *t)
     }
     for (size_t i = 0; i < m->by_id.count; i++)
         TD_TRY(add_to_backend(m, t, m->by_id.items[i]));
-    for (size_t i = 0; i < m->named.count; i++) {
-        td_added token = m->named.items[i].token;
-        token.special = true;
-        if (td_dict_find(m->index, token.text) == NULL)
-            TD_TRY(add_to_backend(m, t, token));
-    }
-    for (size_t i = 0; i < m->extra.count; i++) {
-        if (td_dict_find(m->index, m->extra.items[i].text) == NULL)
-            TD_TRY(add_to_backend(m, t, m->extra.items[i]));
-    }
-    if (m->files->rule == NULL || !m->files->rule->resets_named)
-        return TD_OK;
+    td_token_list queue = { 0 };
     for (size_t i = 0; i < m->named.count; i++)
-        TD_TRY(add_to_backend(m, t, plain_special(m->named.items[i].token.text)));
+        TD_TRY(queue_token(m, &queue, m->named.items[i].token));
     for (size_t i = 0; i < m->extra.count; i++)
-        TD_TRY(add_to_backend(m, t, plain_special(m->extra.items[i].text)));
+        TD_TRY(queue_token(m, &queue, m->extra.items[i]));
+    for (size_t i = 0; i < queue.count; i++)
+        TD_TRY(add_to_backend(m, t, queue.items[i]));
+    if (m->files->rule != NULL && m->files->rule->resets != TD_RESET_NONE)
+        TD_TRY(add_again(m, t));
     return TD_OK;
 }
 
@@ -411,9 +527,11 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
     TD_TRY(named_from_defaults(&m));
     if (!has_decoder)
         TD_TRY(named_from_map(&m));
-    TD_TRY(named_from_config(&m, /* map_wins */ !has_decoder));
+    TD_TRY(named_from_config(&m, /* with_map */ !has_decoder));
     TD_TRY(extra_tokens(&m, /* with_map */ !has_decoder));
     TD_TRY(has_decoder ? by_id_from_decoder(&m, *decoder) : by_id_from_files(&m));
+    TD_TRY(named_from_padding(&m));
+    TD_TRY(extra_from_class(&m));
     sort_by_id(&m.by_id);
     settle_named(&m);
     *ret = (td_tokens){ 0 };

@@ -10,12 +10,14 @@ typedef struct td_added {
     td_str text;
     int64_t id; /* as files write it: orders tokens, no more */
     bool special, normalized, lstrip, rstrip, single_word;
+    bool is_text; /* held as a text, not as a token with flags */
 } td_added;
 
 /* A token that templates see as a variable. */
 typedef struct td_named {
     td_str name;
     td_added token;
+    bool configured; /* by a file, not by its class */
 } td_named;
 
 typedef struct td_token_list {

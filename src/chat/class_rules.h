@@ -3,33 +3,80 @@
 #define TD_SRC_CHAT_CLASS_RULES_H
 
 #include "base/arena.h"
-#include "chat/skim.h"
 #include "value/value.h"
 
 enum { TD_STANDARD_TOKENS = 7 };
 /* "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token" */
 extern const char *const td_standard_tokens[TD_STANDARD_TOKENS];
 
-/* One class that builds its own pipeline over the file's vocabulary and merges. Texts are JSON. */
+/* How a class holds a token: as a text, or as a token with flags. */
+enum {
+    TD_TOKEN_TEXT = 1u << 0,
+    TD_TOKEN_SPECIAL = 1u << 1,
+    TD_TOKEN_NORMALIZED = 1u << 2,
+    TD_TOKEN_LSTRIP = 1u << 3,
+    TD_TOKEN_RSTRIP = 1u << 4,
+    TD_TOKEN_SINGLE_WORD = 1u << 5,
+};
+
+typedef struct td_class_named {
+    const char *name, *text; /* text NULL: no default */
+    uint8_t flags, given;    /* of the default; of a text that a configuration gives */
+} td_class_named;
+
+typedef struct td_class_extra {
+    const char *text;
+    uint8_t flags;
+} td_class_extra;
+
+/* An option that changes a part. Its values are false, true, null, by index. */
+typedef struct td_class_option {
+    const char *name;
+    int8_t values, missing, null; /* how many values; the value of an absent key; of null */
+} td_class_option;
+
+/* Numbers of the texts of td_class_text; all TD_NO_PARTS: the class refuses these options. */
+enum { TD_NO_PARTS = 0xFFFF };
+typedef struct td_class_parts {
+    uint16_t normalizer, pre_tokenizer, decoder;
+    uint16_t post, post_null; /* when the file has a post-processor; when it has none */
+} td_class_parts;
+
+/* One class. Lists end with an item without a name. */
 typedef struct td_class_rule {
     const char *name;
-    const char *defaults[TD_STANDARD_TOKENS]; /* of the standard tokens; NULL: unset */
-    const char *model;                        /* the options beside vocab and merges */
-    const char *normalizer;
-    const char *pre_tokenizer;        /* with add_prefix_space false */
-    const char *pre_tokenizer_prefix; /* with add_prefix_space true */
-    const char *pre_tokenizer_legacy; /* with it and legacy true; NULL: the same */
-    const char *decoder, *decoder_prefix;
-    bool prefix_default; /* add_prefix_space when it is not set */
-    bool drops_post;     /* the file's post-processor is lost */
-    bool resets_named;   /* named tokens are added again with plain flags */
+    const char *refused; /* why the class cannot be used here; NULL: it can, and so on */
+    const td_class_named *named;
+    const td_class_extra *extra;
+    const td_class_option *options;
+    const td_class_parts *parts; /* of [charsmap][option][option]..., see td_class_parts_for */
+    const char *model;           /* the options beside vocab and merges, JSON */
+    enum { TD_KIND_BPE, TD_KIND_WORDPIECE, TD_KIND_UNIGRAM } kind;
+    enum {
+        TD_UNKNOWN_FIXED,
+        TD_UNKNOWN_OPTION,
+        TD_UNKNOWN_SCORED,
+        TD_UNKNOWN_SCORED_OPTION,
+        TD_UNKNOWN_TEXT,
+    } unknown; /* which piece of a Unigram vocabulary is the unknown one */
+    int unknown_at;
+    bool rebuilds;       /* false: tokenizer.json stays, only parts[0].post may replace its own */
+    bool own_vocabulary; /* the file's vocabulary is not used; it is in model */
+    bool takes_charsmap; /* parts depend on a Precompiled normalizer of the file */
+    enum { TD_EXTRA_REPLACED, TD_EXTRA_BEHIND, TD_EXTRA_BEFORE } extra_how;
+    enum { TD_RESET_NONE, TD_RESET_TEXTS, TD_RESET_ALL } resets; /* tokens added again, plainly */
+    enum { TD_FILES_NONE, TD_FILES_BPE, TD_FILES_VOCAB_TXT } files; /* beside tokenizer.json */
+    bool rearranges;      /* a vocabulary without language codes gets them */
+    bool strict_language; /* only one of the extra tokens will do */
+    const char *language, *language_default, *language_wrap;
 } td_class_rule;
 
 /* NULL: no rule for that class here. */
 const td_class_rule *td_class_rule_find(td_str name);
+const char *td_class_text(uint16_t number);
 
-/* tokenizer.json as the class makes it, without added tokens and without the bulk: a new dict. */
-td_code td_class_rebuild(td_arena *a, const td_class_rule *rule, const td_dict *tok_config,
-                         const td_skimmed *file, td_dict **ret, td_error *err);
+/* The parts for these options. TD_E_TOKENIZER: an option has a value that the class refuses. */
+td_code td_class_parts_for(const td_class_rule *rule, const td_dict *tok_config, bool charsmap,
+                           const td_class_parts **ret, td_error *err);
 
 #endif

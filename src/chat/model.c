@@ -7,9 +7,13 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/thread.h"
+#include "chat/class_build.h"
 #include "chat/default_model.h"
 #include "chat/files.h"
+#include "chat/mistral_fix.h"
+#include "chat/model_decode.h"
 #include "chat/tokenizer_class.h"
+#include "chat/vocab_files.h"
 #include "value/json.h"
 
 static const td_model_options no_options;
@@ -62,31 +66,19 @@ static td_code tokenizer_from_sections(td_model *m, const td_dict *root, const t
     return code;
 }
 
-static const td_class_rule *rule_for(td_model *m, const td_class_choice *choice, td_error *err)
+static td_code find_rule(td_model *m, const td_class_choice *choice, const td_class_rule **ret,
+                         td_error *err)
 {
+    *ret = choice->generic ? NULL : td_class_rule_find(choice->name);
     if (choice->generic)
-        return NULL;
-    const td_class_rule *rule = td_class_rule_find(choice->name);
-    if (rule == NULL)
-        td_fail(err, TD_E_TOKENIZER,
-                "the rules of %.*s (%s) are not available in this version; --compat "
-                "tokenizer.json loads the file as it stands",
-                (int)choice->name.len, choice->name.ptr, choice->why);
-    m->rebuilt = rule != NULL;
-    return rule;
-}
-
-/* What the configuration may ask for that has no rules here yet. */
-static td_code refuse_unknown(const td_dict *tok_config, td_error *err)
-{
-    static const char *const keys[] = { "fix_mistral_regex", "fast_tokenizer_files" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const td_value *v = tok_config ? td_dict_find(tok_config, td_str_from(keys[i])) : NULL;
-        if (v != NULL && v->tag != TD_V_NONE && !(v->tag == TD_V_BOOL && !v->as.boolean))
-            return td_fail(err, TD_E_TOKENIZER,
-                           "tokenizer_config.json: \"%s\" is not available in this version",
-                           keys[i]);
-    }
+        return TD_OK;
+    if (*ret == NULL || (*ret)->refused != NULL)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "%.*s (%s) is not available: %s; --compat tokenizer.json loads the file as "
+                       "it stands",
+                       (int)choice->name.len, choice->name.ptr, choice->why,
+                       *ret != NULL ? (*ret)->refused : "its rules are not known");
+    m->rebuilt = (*ret)->rebuilds;
     return TD_OK;
 }
 
@@ -111,36 +103,84 @@ static bool is_set(const td_dict *d, const char *key)
     return v != NULL && !td_is_none(*v);
 }
 
-static td_code load_by_class(td_model *m, td_arena *a, td_str json, const td_skimmed *skimmed,
-                             const td_class_choice *choice, td_token_files *files, td_error *err)
+/* What loading a directory works with. */
+typedef struct loader {
+    td_model *m;
+    td_arena *a;
+    const char *dir;       /* NULL: the built-in model */
+    const td_dict *config; /* config.json; NULL: none */
+    td_str json;           /* the tokenizer file; ptr NULL: none */
+    td_skimmed skimmed;
+    td_token_files files;
+    td_tokens tokens;
+    td_buf scratch;
+    td_str kind; /* type of the finished tokenizer's model */
+    td_error *err;
+} loader;
+
+/* The sections of the finished tokenizer.json, but for what is added to all of them. */
+static td_code make_sections(loader *l, td_dict **ret, td_skimmed *ret_bulk)
 {
+    bool fix = false;
+    *ret_bulk = l->skimmed;
+    if (l->files.rule != NULL) {
+        td_class_input in = { .rule = l->files.rule, .tok_config = l->files.tok_config,
+                              .file = &l->skimmed, .tokens = &l->tokens };
+        TD_TRY(td_class_build(l->a, &l->scratch, &in, ret, ret_bulk, l->err));
+    } else if ((*ret = td_dict_copy(l->a, l->files.file, 3)) == NULL) {
+        return td_arena_fail(l->a, l->err);
+    }
+    TD_TRY(td_mistral_fix_wanted(l->a, l->config, l->files.tok_config, ret_bulk->vocab,
+                                 &l->tokens.added, &fix, l->err));
+    return fix ? td_mistral_fix(l->a, *ret, l->err) : TD_OK;
+}
+
+static td_str model_type(const td_dict *root)
+{
+    const td_value *model = td_dict_find(root, TD_STR("model"));
+    const td_value *type = model != NULL && model->tag == TD_V_DICT
+                               ? td_dict_find(model->as.dict, TD_STR("type"))
+                               : NULL;
+    return type != NULL && td_is_str(*type) ? td_as_str(*type) : TD_STR("BPE");
+}
+
+static td_code make_tokenizer(loader *l)
+{
+    td_dict *root;
+    td_skimmed bulk;
+    TD_TRY(make_sections(l, &root, &bulk));
+    l->kind = model_type(root);
+    td_value added;
+    TD_TRY(td_tokens_to_value(l->a, &l->tokens.added, &added, l->err));
+    if (!td_dict_set(l->a, root, td_key(TD_STR("truncation")), td_none()) || /* never applied */
+        !td_dict_set(l->a, root, td_key(TD_STR("padding")), td_none()) ||
+        !td_dict_set(l->a, root, td_key(TD_STR("added_tokens")), added))
+        return td_arena_fail(l->a, l->err);
+    return tokenizer_from_sections(l->m, root, &bulk, l->err);
+}
+
+static td_code load_by_class(loader *l, const td_class_choice *choice)
+{
+    td_model *m = l->m;
     m->class_why = choice->why;
     m->class_used = td_arena_copy(&m->arena, choice->name);
     m->class_asked = td_arena_copy(&m->arena, choice->asked);
     if (m->class_used.ptr == NULL || m->class_asked.ptr == NULL)
-        return td_arena_fail(&m->arena, err);
-    files->rule = rule_for(m, choice, err);
-    if (err->code != TD_OK)
-        return err->code;
-    td_tokens tokens;
-    TD_TRY(td_tokens_merge(a, files, &tokens, err));
-    m->tokens_merged = tokens.changed;
-    TD_TRY(keep_tokens(m, &tokens, err));
-    bool cuts = is_set(files->file, "truncation") || is_set(files->file, "padding");
-    if (files->rule == NULL && !tokens.changed && !cuts)
-        return td_tokenizer_new_from_json(json, &m->tokenizer, err);
-    td_dict *root;
-    if (files->rule != NULL)
-        TD_TRY(td_class_rebuild(a, files->rule, files->tok_config, skimmed, &root, err));
-    else if ((root = td_dict_copy(a, files->file, 3)) == NULL)
-        return td_arena_fail(a, err);
-    td_value added;
-    TD_TRY(td_tokens_to_value(a, &tokens.added, &added, err));
-    if (!td_dict_set(a, root, td_key(TD_STR("truncation")), td_none()) || /* never applied */
-        !td_dict_set(a, root, td_key(TD_STR("padding")), td_none()) ||
-        !td_dict_set(a, root, td_key(TD_STR("added_tokens")), added))
-        return td_arena_fail(a, err);
-    return tokenizer_from_sections(m, root, skimmed, err);
+        return td_arena_fail(&m->arena, l->err);
+    TD_TRY(find_rule(m, choice, &l->files.rule, l->err));
+    if (l->json.ptr == NULL)
+        TD_TRY(td_vocab_files_read(l->a, l->dir, l->files.rule, &l->skimmed, l->err));
+    TD_TRY(td_tokens_merge(l->a, &l->files, &l->tokens, l->err));
+    m->tokens_merged = l->tokens.changed;
+    TD_TRY(keep_tokens(m, &l->tokens, l->err));
+    bool cuts = l->json.ptr != NULL &&
+                (is_set(l->files.file, "truncation") || is_set(l->files.file, "padding"));
+    bool fix = l->files.tok_config != NULL && is_set(l->files.tok_config, "fix_mistral_regex");
+    if (l->files.file != NULL)
+        l->kind = model_type(l->files.file);
+    if (l->files.rule == NULL && !l->tokens.changed && !cuts && !fix)
+        return td_tokenizer_new_from_json(l->json, &m->tokenizer, l->err);
+    return make_tokenizer(l);
 }
 
 static td_code skim(td_arena *a, td_str json, const char *file, td_skimmed *ret,
@@ -154,58 +194,76 @@ static td_code skim(td_arena *a, td_str json, const char *file, td_skimmed *ret,
     return TD_OK;
 }
 
-/* Everything but the templates, from what the files hold. */
-static td_code load_tokenizer(td_model *m, td_arena *a, td_str json, const td_dict *config,
-                              td_token_files *files, td_error *err)
+/* Everything but the templates, from what the files hold. plain is the text of the file that is
+ * named tokenizer.json, whichever is used. */
+static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
 {
-    td_skimmed skimmed;
-    TD_TRY(skim(a, json, "tokenizer.json", &skimmed, files, err));
+    td_model *m = l->m;
+    const td_dict *tok_config = l->files.tok_config;
+    if (l->json.ptr != NULL)
+        TD_TRY(skim(l->a, l->json, json_name, &l->skimmed, &l->files, l->err));
     if (m->compat == TD_COMPAT_TOKENIZER_JSON)
-        return load_as_it_stands(m, a, json, files, err);
-    TD_TRY(refuse_unknown(files->tok_config, err));
+        return load_as_it_stands(m, l->a, l->json, &l->files, l->err);
     const td_value *split =
-        files->tok_config ? td_dict_find(files->tok_config, TD_STR("split_special_tokens")) : NULL;
+        tok_config != NULL ? td_dict_find(tok_config, TD_STR("split_special_tokens")) : NULL;
     if (split != NULL && split->tag == TD_V_BOOL && split->as.boolean)
         m->encode_flags |= TD_ENCODE_PLAIN_TEXT;
     td_class_choice choice;
-    TD_TRY(td_class_choose(config, files->tok_config, json, &choice, err));
-    return load_by_class(m, a, json, &skimmed, &choice, files, err);
+    TD_TRY(td_class_choose(td_str_from(m->name), l->config, tok_config, plain, &choice, l->err));
+    td_code code = load_by_class(l, &choice);
+    td_buf_done(&l->scratch);
+    if (code == TD_OK)
+        td_model_decode_setup(m, tok_config, l->kind);
+    return code;
+}
+
+/* The tokenizer file of a directory, and the one that is named tokenizer.json. */
+static td_code read_tokenizer_files(loader *l, const char **ret_name, td_str *ret_plain)
+{
+    static const char plain[] = "tokenizer.json";
+    TD_TRY(td_file_read_optional(l->a, l->dir, plain, ret_plain, l->err));
+    *ret_name = plain;
+    l->json = *ret_plain;
+    if (l->m->compat != TD_COMPAT_TOKENIZER_JSON) {
+        TD_TRY(td_tokenizer_file_name(l->a, l->files.tok_config, ret_name, l->err));
+        if (strcmp(*ret_name, plain) != 0)
+            TD_TRY(td_file_read_optional(l->a, l->dir, *ret_name, &l->json, l->err));
+    } else if (l->json.ptr == NULL) {
+        return td_fail(l->err, TD_E_INPUT, "%s holds no tokenizer.json", l->dir);
+    }
+    return TD_OK;
 }
 
 static td_code load_directory(td_model *m, td_arena *a, const char *dir, td_error *err)
 {
     m->kind = "directory";
-    const td_dict *config = NULL;
-    td_token_files files = { 0 };
-    TD_TRY(td_file_read_object(a, dir, "tokenizer_config.json", &files.tok_config, err));
-    TD_TRY(td_model_find_templates(m, dir, files.tok_config, err));
+    loader l = { .m = m, .a = a, .dir = dir, .err = err };
+    TD_TRY(td_file_read_object(a, dir, "tokenizer_config.json", &l.files.tok_config, err));
+    TD_TRY(td_model_find_templates(m, dir, l.files.tok_config, err));
     if (m->templates_only)
         return TD_OK;
-    TD_TRY(td_file_read_object(a, dir, "config.json", &config, err));
-    TD_TRY(td_file_read_object(a, dir, "special_tokens_map.json", &files.special_map, err));
-    TD_TRY(td_file_read_object(a, dir, "added_tokens.json", &files.added_json, err));
-    td_str json;
-    TD_TRY(td_file_read_optional(a, dir, "tokenizer.json", &json, err));
-    if (json.ptr == NULL)
-        return td_fail(err, TD_E_TOKENIZER,
-                       "%s holds no tokenizer.json; other vocabulary files are not available in "
-                       "this version",
-                       dir);
-    return load_tokenizer(m, a, json, config, &files, err);
+    TD_TRY(td_file_read_object(a, dir, "config.json", &l.config, err));
+    TD_TRY(td_file_read_object(a, dir, "special_tokens_map.json", &l.files.special_map, err));
+    TD_TRY(td_file_read_object(a, dir, "added_tokens.json", &l.files.added_json, err));
+    const char *name;
+    td_str plain;
+    TD_TRY(read_tokenizer_files(&l, &name, &plain));
+    return load_tokenizer(&l, name, plain);
 }
 
 static td_code load_built_in(td_model *m, td_arena *a, td_error *err)
 {
     m->kind = "built-in";
-    td_token_files files = { 0 };
+    td_str json = td_default_tokenizer_json();
+    loader l = { .m = m, .a = a, .json = json, .err = err };
     TD_TRY(td_model_add_template(m, TD_STR("default"), "chat_template.jinja",
                                  td_default_chat_template(), err));
     if (m->templates_only)
         return TD_OK;
     td_value config;
     TD_TRY(td_json_read(a, td_default_tokenizer_config(), &config, err));
-    files.tok_config = config.as.dict;
-    return load_tokenizer(m, a, td_default_tokenizer_json(), /* config */ NULL, &files, err);
+    l.files.tok_config = config.as.dict;
+    return load_tokenizer(&l, "tokenizer.json", json);
 }
 
 static td_code load_file(td_model *m, td_arena *a, const char *path, td_error *err)

@@ -9,6 +9,13 @@
 #include "tokdrain/model.h"
 #include "value/value.h"
 
+/* What decoding does beside td_decode; see model_decode.h. */
+typedef struct td_decode_rules {
+    bool cleans_up, joins_words, drops_times, groups;
+    bool has_pad;
+    td_id pad;
+} td_decode_rules;
+
 struct td_model {
     atomic_uint owners;
     td_arena arena; /* every text and array below */
@@ -24,6 +31,7 @@ struct td_model {
     td_named_list named;
     unsigned encode_flags; /* TD_ENCODE_PLAIN_TEXT when split_special_tokens is set */
 
+    td_decode_rules decode;
     td_compat compat;
     bool templates_only;
     td_str class_asked, class_used;

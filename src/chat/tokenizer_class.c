@@ -247,7 +247,30 @@ static td_code check_auto_map(const model_type *type, td_str tok_class, td_error
                    tok_class.len ? tok_class.ptr : "");
 }
 
-td_code td_class_choose(const td_dict *config, const td_dict *tok_config, td_str json,
+/* Models whose names alone make them generic; a star ends those that are only a beginning. */
+static bool is_generic_by_name(td_str name)
+{
+    static const char *const names[] = {
+        "deepseek-ai/deepseek-r1-distill-llama-*", "deepseek-ai/deepseek-coder-*",
+        "allenai/dolma2-tokenizer",                "google/umt5-small",
+        "naver-clova-ix/donut-*",                  "salesforce/blip2-opt-*",
+        "salesforce/blip2-flan-t5-*",              "salesforce/instructblip-flan-t5-*",
+        "stepfun-ai/step-3.7-*",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t at = 0;
+        for (; at < name.len && names[i][at] != '\0' && names[i][at] != '*'; at++) {
+            char c = name.ptr[at];
+            if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != names[i][at])
+                break;
+        }
+        if (names[i][at] == '*' || (names[i][at] == '\0' && at == name.len))
+            return true;
+    }
+    return false;
+}
+
+td_code td_class_choose(td_str name, const td_dict *config, const td_dict *tok_config, td_str json,
                         td_class_choice *ret, td_error *err)
 {
     td_str tok_class = text_of(tok_config, "tokenizer_class");
@@ -262,6 +285,8 @@ td_code td_class_choose(const td_dict *config, const td_dict *tok_config, td_str
 
     if (amap) {
         TD_TRY(check_auto_map(type, tok_class, err));
+    } else if (type != NULL && type->has_config && is_generic_by_name(name)) {
+        return decide(ret, TD_STR(GENERIC), "the model's name", err);
     } else if (hub.ptr != NULL) {
         bool common =
             registered && td_str_eq(td_str_from(type->registered), TD_STR("MistralCommonBackend"));

@@ -12,9 +12,10 @@ typedef struct td_class_choice {
     bool generic;
 } td_class_choice;
 
-/* config is config.json, tok_config tokenizer_config.json; each may be NULL. json is the text of
- * tokenizer.json. TD_E_TOKENIZER: the class cannot be used, by name. */
-td_code td_class_choose(const td_dict *config, const td_dict *tok_config, td_str json,
+/* name is the model as the caller names it, config is config.json, tok_config
+ * tokenizer_config.json; each of these may be NULL. json is the text of tokenizer.json, ptr NULL
+ * if there is none. TD_E_TOKENIZER: the class cannot be used, by name. */
+td_code td_class_choose(td_str name, const td_dict *config, const td_dict *tok_config, td_str json,
                         td_class_choice *ret, td_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "chat/model_decode.h"
 #include "base/thread.h"
 #include "base/utf8.h"
 #include "count/text_count.h"
@@ -387,7 +388,8 @@ static td_code do_decode(item *it, td_error *err)
     td_str text;
     TD_TRY(list_to_ids(it, &ids, err));
     unsigned flags = it->shared->options.skip_special_tokens ? TD_DECODE_SKIP_SPECIAL : 0;
-    TD_TRY(td_decode(it->s->encoder, ids.ids, ids.count, flags, &text, err));
+    TD_TRY(td_model_decode(it->shared->model, it->s->encoder, ids.ids, ids.count, flags,
+                           &it->s->json, &text, err));
     it->box->pub.tokens = ids.count;
     return keep_text(it, text, err);
 }

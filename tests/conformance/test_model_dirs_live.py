@@ -72,9 +72,8 @@ CASES = {
         "tokenizer_class": "Own", "auto_map": {"AutoTokenizer": ["own.Own", None]}}},
     "auto-map-known": {"tokenizer_config.json": {
         "tokenizer_class": "Qwen2Tokenizer", "auto_map": {"AutoTokenizer": ["own.Own", None]}}},
-    "rules-not-there-yet": {"tokenizer_config.json": {"tokenizer_class": "CohereTokenizer"}},
 }
-REFUSED_HERE = {"rules-not-there-yet": "CohereTokenizer", "python-class": "ByT5Tokenizer"}
+REFUSED_HERE = {"python-class": "ByT5Tokenizer"}
 
 
 @pytest.fixture(scope="module")

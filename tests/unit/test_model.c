@@ -59,7 +59,7 @@ static void test_class_choice(void **state)
         td_arena a = { 0 };
         td_error err = TD_ERROR_INIT;
         td_class_choice got;
-        td_code code = td_class_choose(parse(&a, choices[i].config),
+        td_code code = td_class_choose(TD_STR("dir"), parse(&a, choices[i].config),
                                        parse(&a, choices[i].tok_config),
                                        td_str_from(choices[i].json), &got, &err);
         if (choices[i].expected == NULL) {

@@ -1,0 +1,21 @@
+/* class_build.h - a tokenizer.json as a class makes it. */
+#ifndef TD_SRC_CHAT_CLASS_BUILD_H
+#define TD_SRC_CHAT_CLASS_BUILD_H
+
+#include "chat/added_tokens.h"
+#include "chat/skim.h"
+
+typedef struct td_class_input {
+    const td_class_rule *rule;
+    const td_dict *tok_config; /* NULL: none */
+    const td_skimmed *file;    /* root NULL: there is no tokenizer.json, only vocabulary files */
+    const td_tokens *tokens;   /* as td_tokens_merge gives them */
+} td_class_input;
+
+/* Sections without added tokens, to be written with *ret_bulk (whose root is not set). All memory
+ * is of a, or of scratch, which the caller frees afterwards. TD_E_TOKENIZER: the class refuses the
+ * file, or it is one that this version cannot build exactly. */
+td_code td_class_build(td_arena *a, td_buf *scratch, const td_class_input *in, td_dict **ret,
+                       td_skimmed *ret_bulk, td_error *err);
+
+#endif

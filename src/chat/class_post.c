@@ -1,0 +1,223 @@
+/* class_post.c - a class's template of special tokens, with the ids they will get.
+ *
+ * Ids are known before the tokenizer is made: a token has that of the vocabulary entry of the same
+ * text, else the next free one in the order of the list. */
+#include "chat/class_post.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "chat/vocab_text.h"
+
+enum { WORDS_MAX = 8 };
+
+typedef struct post {
+    td_arena *a;
+    const td_post_input *in;
+    td_str texts[WORDS_MAX]; /* of the tokens; ptr NULL: the text itself */
+    int64_t ids[WORDS_MAX];  /* -1: to be found */
+    size_t count;
+    td_error *err;
+} post;
+
+td_str td_named_text(const td_named_list *named, td_str name)
+{
+    for (size_t i = 0; i < named->count; i++) {
+        if (td_str_eq(named->items[i].name, name))
+            return named->items[i].token.text;
+    }
+    return (td_str){ NULL, 0 };
+}
+
+static bool flag_of(const td_dict *d, const char *key, bool missing)
+{
+    const td_value *v = d != NULL ? td_dict_find(d, td_str_from(key)) : NULL;
+    return v != NULL && v->tag == TD_V_BOOL ? v->as.boolean : missing;
+}
+
+const char *td_post_words_of_flags(const td_dict *tok_config, bool bos_default)
+{
+    static const char *const words[] = { "A", "A eos_token?", "bos_token? A",
+                                         "bos_token? A eos_token?" };
+    bool bos = flag_of(tok_config, "add_bos_token", bos_default);
+    bool eos = flag_of(tok_config, "add_eos_token", false);
+    return words[bos * 2 + eos];
+}
+
+static td_code language(post *p, td_str *ret)
+{
+    const td_class_rule *rule = p->in->rule;
+    const td_value *v = p->in->tok_config != NULL
+                            ? td_dict_find(p->in->tok_config, td_str_from(rule->language))
+                            : NULL;
+    td_str name = td_str_from(rule->language_default), wrap = td_str_from(rule->language_wrap);
+    if (v != NULL && td_is_str(*v))
+        name = td_as_str(*v);
+    else if (v != NULL && !td_is_none(*v))
+        return td_fail(p->err, TD_E_TOKENIZER, "tokenizer_config.json: %s is no text",
+                       rule->language);
+    bool known = !rule->strict_language;
+    for (const td_class_extra *e = rule->extra; !known && e->text != NULL; e++)
+        known = td_str_eq(name, td_str_from(e->text));
+    if (!known)
+        return td_fail(p->err, TD_E_TOKENIZER, "%s knows no language \"%.*s\"", rule->name,
+                       (int)name.len, name.ptr);
+    if (td_str_find(name, wrap, 0) != TD_NOT_FOUND) /* spelled as a token already */
+        wrap.len = 0;
+    char *text = td_arena_array(p->a, char, name.len + 2 * wrap.len + 1);
+    if (text == NULL)
+        return td_arena_fail(p->a, p->err);
+    memcpy(text, wrap.ptr, wrap.len);
+    memcpy(text + wrap.len, name.ptr, name.len);
+    memcpy(text + wrap.len + name.len, wrap.ptr, wrap.len);
+    *ret = (td_str){ text, name.len + 2 * wrap.len };
+    return TD_OK;
+}
+
+static td_code take_word(post *p, td_str word)
+{
+    int64_t id = -1;
+    td_str text = word;
+    if (td_str_eq(word, TD_STR("A"))) {
+        text = (td_str){ NULL, 0 };
+    } else if (word.ptr[0] == '#') {
+        id = word.ptr[1] - '0';
+    } else if (td_str_eq(word, TD_STR("language"))) {
+        TD_TRY(language(p, &text));
+    } else if (word.ptr[0] != '<') {
+        bool optional = word.ptr[word.len - 1] == '?';
+        word.len -= optional;
+        text = td_named_text(&p->in->tokens->named, word);
+        if (text.ptr == NULL && optional)
+            return TD_OK;
+        if (text.ptr == NULL)
+            return td_fail(p->err, TD_E_TOKENIZER, "%s needs %.*s", p->in->rule->name,
+                           (int)word.len, word.ptr);
+    }
+    p->texts[p->count] = text;
+    p->ids[p->count++] = id;
+    return TD_OK;
+}
+
+static td_code take_words(post *p, const char *words)
+{
+    while (*words != '\0' && p->count < WORDS_MAX) {
+        size_t len = strcspn(words, " ");
+        TD_TRY(take_word(p, (td_str){ words, len }));
+        words += len + (words[len] == ' ');
+    }
+    return TD_OK;
+}
+
+static bool want(post *p, td_dict *wanted, td_str text)
+{
+    return td_dict_set(p->a, wanted, td_key(text), td_int(-1));
+}
+
+/* Ids of all added tokens and of the words. */
+static td_code find_ids(post *p)
+{
+    const td_token_list *added = &p->in->tokens->added;
+    td_dict *wanted = td_dict_new(p->a, (uint32_t)added->count + WORDS_MAX);
+    bool ok = wanted != NULL;
+    for (size_t i = 0; ok && i < added->count; i++)
+        ok = want(p, wanted, added->items[i].text);
+    td_str unk = td_named_text(&p->in->tokens->named, TD_STR("unk_token"));
+    ok = ok && (unk.ptr == NULL || want(p, wanted, unk));
+    for (size_t i = 0; ok && i < p->count; i++)
+        ok = p->texts[i].ptr == NULL || want(p, wanted, p->texts[i]);
+    if (!ok)
+        return td_arena_fail(p->a, p->err);
+    int64_t next = 0;
+    TD_TRY(td_vocab_find(p->in->vocab, wanted, &next, p->err));
+    for (size_t i = 0; i < added->count; i++) {
+        td_value *id = (td_value *)td_dict_find(wanted, added->items[i].text);
+        if (id->as.integer < 0)
+            *id = td_int(next++);
+        else if (id->as.integer >= next)
+            next = id->as.integer + 1;
+    }
+    const td_value *unknown = unk.ptr != NULL ? td_dict_find(wanted, unk) : NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->texts[i].ptr == NULL || p->ids[i] >= 0)
+            continue;
+        p->ids[i] = td_dict_find(wanted, p->texts[i])->as.integer;
+        if (p->ids[i] < 0 && unknown != NULL)
+            p->ids[i] = unknown->as.integer;
+        if (p->ids[i] < 0)
+            return td_fail(p->err, TD_E_TOKENIZER,
+                           "the post-processor needs \"%.*s\", which is no token",
+                           (int)p->texts[i].len, p->texts[i].ptr);
+    }
+    return TD_OK;
+}
+
+/* {"SpecialToken": {"id": text, "type_id": 0}} or {"Sequence": {"id": "A", "type_id": 0}} */
+static bool put_item(post *p, td_str kind, td_str id, td_value *ret)
+{
+    td_dict *outer = td_dict_new(p->a, 1), *inner = td_dict_new(p->a, 2);
+    *ret = td_dict_of(outer);
+    return outer != NULL && inner != NULL &&
+           td_dict_set(p->a, inner, td_key(TD_STR("id")), td_string(id)) &&
+           td_dict_set(p->a, inner, td_key(TD_STR("type_id")), td_int(0)) &&
+           td_dict_set(p->a, outer, td_key(kind), td_dict_of(inner));
+}
+
+static bool put_special(post *p, td_dict *specials, td_str text, int64_t id)
+{
+    td_dict *d = td_dict_new(p->a, 3);
+    td_value *ids = td_arena_array(p->a, td_value, 2);
+    if (d == NULL || ids == NULL)
+        return false;
+    ids[0] = td_int(id);
+    ids[1] = td_string(text);
+    return td_dict_set(p->a, d, td_key(TD_STR("id")), td_string(text)) &&
+           td_dict_set(p->a, d, td_key(TD_STR("ids")), td_list_of(ids, 1)) &&
+           td_dict_set(p->a, d, td_key(TD_STR("tokens")), td_list_of(ids + 1, 1)) &&
+           td_dict_set(p->a, specials, td_key(text), td_dict_of(d));
+}
+
+static bool put_all(post *p, td_dict *root)
+{
+    td_value *single = td_arena_array(p->a, td_value, WORDS_MAX);
+    td_value *pair = td_arena_array(p->a, td_value, 2);
+    td_dict *specials = td_dict_new(p->a, WORDS_MAX);
+    bool ok = single != NULL && pair != NULL && specials != NULL &&
+              put_item(p, TD_STR("Sequence"), TD_STR("A"), &pair[0]) &&
+              put_item(p, TD_STR("Sequence"), TD_STR("B"), &pair[1]);
+    for (size_t i = 0; ok && i < p->count; i++) {
+        bool text = p->texts[i].ptr == NULL;
+        ok = put_item(p, text ? TD_STR("Sequence") : TD_STR("SpecialToken"),
+                      text ? TD_STR("A") : p->texts[i], &single[i]) &&
+             (text || put_special(p, specials, p->texts[i], p->ids[i]));
+    }
+    return ok &&
+           td_dict_set(p->a, root, td_key(TD_STR("type")),
+                       td_string(TD_STR("TemplateProcessing"))) &&
+           td_dict_set(p->a, root, td_key(TD_STR("single")),
+                       td_list_of(single, (uint32_t)p->count)) &&
+           td_dict_set(p->a, root, td_key(TD_STR("pair")), td_list_of(pair, 2)) &&
+           td_dict_set(p->a, root, td_key(TD_STR("special_tokens")), td_dict_of(specials));
+}
+
+td_code td_post_build(td_arena *a, const td_post_input *in, const char *words, td_value *ret,
+                      td_error *err)
+{
+    if (strcmp(words, "A") == 0) {
+        *ret = td_none();
+        return TD_OK;
+    }
+    post p = { .a = a, .in = in, .err = err };
+    TD_TRY(take_words(&p, words));
+    bool open = false; /* some id is not known yet */
+    for (size_t i = 0; i < p.count; i++)
+        open |= p.texts[i].ptr != NULL && p.ids[i] < 0;
+    if (open)
+        TD_TRY(find_ids(&p));
+    td_dict *root = td_dict_new(a, 4);
+    if (root == NULL || !put_all(&p, root))
+        return td_arena_fail(a, err);
+    *ret = td_dict_of(root);
+    return TD_OK;
+}

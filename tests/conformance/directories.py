@@ -1,0 +1,321 @@
+"""Model directories for comparing AutoTokenizer's rules: small trained tokenizers, and cases of
+(tokenizer, files beside it, changes to tokenizer.json)."""
+import copy
+import functools
+import json
+
+TEXTS = [
+    "", " ", "Hello world", " two  spaces ", "a\n\nb 123 4567", "it's I'LL we'Re", "don't . stop , ? !",
+    "<s>a</s> <unk><pad> <mask> x", "<a>x<b> y <c>z", "[CLS] q [SEP] [UNK][PAD] [MASK]", "<|endoftext|>x",
+    "<extra_id_0> y <extra_id_99>", "na\u00efve caf\u00e9 e\u0301\u00e9 \ufb01 \u00c5", "\u65e5\u672c\u8a9e \u4e2d\u6587 \U0001f642",
+    "\u2581x \u2581\u2581 y", "``quoted'' \"q\"", "tab\there\r\nline", "ABC Def gHI", "en_XX eng_Latn __fra__ x",
+    "x<im>y <au> <|startoftranscript|>", "\u0130\u00df \u1e9e \u01c5", "a" * 40, "\x00\ufffd\u200b z", "end \n",
+]
+CORPUS = [
+    "the quick brown fox jumps over the lazy dog", "Hello world, it's a small world 123 456 7890",
+    "don't stop me now, we'll see", "na\u00efve caf\u00e9 and r\u00e9sum\u00e9", "def f(x):\n    return x + 1\n",
+    "\u65e5\u672c\u8a9e\u306e\u30c6\u30ad\u30b9\u30c8 \u4e2d\u6587 \u6587\u672c", "ABC Def ghi JKL", "a b c d e f g h i j k l m n o p q r s t u v w x y z",
+    "two spaces , and . some ? punctuation !",
+] * 3
+
+
+def added(text, **flags):
+    return {"content": text, "lstrip": False, "rstrip": False, "normalized": False,
+            "single_word": False, "special": True, **flags}
+
+
+@functools.cache
+def tokenizers_():
+    """The base tokenizers by name, as parsed tokenizer.json files."""
+    import tokenizers as tk
+    from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    out = {}
+
+    def done(name, t):
+        out[name] = json.loads(t.to_str())
+
+    t = tk.Tokenizer(models.BPE())
+    t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    t.decoder = decoders.ByteLevel()
+    t.train_from_iterator(CORPUS, trainers.BpeTrainer(
+        vocab_size=420, initial_alphabet=alphabet, show_progress=False,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<|endoftext|>", "<|startoftext|>"]))
+    t.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    done("bytes", t)
+
+    t = tk.Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    t.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    t.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(),
+                                   decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    t.train_from_iterator(CORPUS, trainers.BpeTrainer(
+        vocab_size=500, show_progress=False, special_tokens=["<unk>", "<s>", "</s>"] +
+        [f"<0x{i:02X}>" for i in range(256)]))
+    state = json.loads(t.to_str())
+    state["added_tokens"] = state["added_tokens"][:3]
+    state["post_processor"] = json.loads(processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", 1)]).__getstate__())
+    out["pieces"] = state
+
+    t = tk.Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    t.normalizer = normalizers.Lowercase()
+    t.pre_tokenizer = pre_tokenizers.Whitespace()
+    t.decoder = decoders.BPEDecoder(suffix="</w>")
+    t.train_from_iterator(CORPUS, trainers.BpeTrainer(
+        vocab_size=300, show_progress=False, end_of_word_suffix="</w>",
+        special_tokens=["<pad>", "<unk>", "<s>", "</s>", "<mask>"]))
+    done("words", t)
+
+    t = tk.Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    t.normalizer = normalizers.BertNormalizer(lowercase=False)
+    t.pre_tokenizer = pre_tokenizers.Whitespace()
+    t.decoder = decoders.WordPiece(cleanup=False)
+    t.train_from_iterator(CORPUS, trainers.WordPieceTrainer(
+        vocab_size=250, show_progress=False,
+        special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<s>", "</s>", "<unk>", "<pad>"]))
+    done("wordpiece", t)
+
+    t = tk.Tokenizer(models.Unigram())
+    t.pre_tokenizer = pre_tokenizers.Metaspace()
+    t.decoder = decoders.Metaspace()
+    t.train_from_iterator(CORPUS, trainers.UnigramTrainer(
+        vocab_size=180, show_progress=False, unk_token="<unk>",
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "[CLS]", "[SEP]", "[UNK]"]))
+    done("unigram", t)
+    other = copy.deepcopy(out["unigram"])
+    other["model"]["vocab"] = other["model"]["vocab"][3:] + other["model"]["vocab"][:3]
+    other["model"]["unk_id"] = 0
+    for token in other["added_tokens"]:
+        token["id"] = (token["id"] - 3) % len(other["model"]["vocab"])
+    out["unigram-moved"] = other
+    return out
+
+
+BPE = ["Llama", "CodeLlama", "Gemma", "Siglip2", "Tipsv2", "GPT2", "CodeGen", "GPTNeoX", "Qwen2",
+       "Qwen3_5", "Cohere", "Whisper", "Roberta", "Blenderbot", "Deberta", "Luke", "Nougat", "CLIP",
+       "OpenAIGPT", "Herbert", "Nllb", "SeamlessM4T", "Reformer", "Esmc"]
+WORDPIECE = ["Bert", "DistilBert", "DPRContextEncoder", "DPRQuestionEncoder", "DPRReader", "Splinter",
+             "Funnel", "MPNet", "ConvBert"]
+UNIGRAM = ["Albert", "RemBert", "XLNet", "Barthez", "DebertaV2", "BigBird", "Camembert", "XLMRoberta",
+           "XGLM", "MBart", "MBart50", "MLuke", "Pegasus", "T5", "Lasr", "VideoPrism", "FNet",
+           "Parakeet"]
+OPTIONS = {
+    "add_prefix_space": ["Llama", "CodeLlama", "GPT2", "CodeGen", "GPTNeoX", "Qwen2", "Qwen3_5", "Cohere",
+                         "Whisper", "Roberta", "Blenderbot", "Deberta", "Luke", "Albert", "RemBert",
+                         "Barthez", "DebertaV2", "BigBird", "Camembert", "XLMRoberta", "XGLM"],
+    "do_lower_case": ["Bert", "DistilBert", "DPRReader", "Splinter", "Funnel", "MPNet", "Albert", "RemBert",
+                      "XLNet", "DebertaV2", "Tipsv2"],
+    "keep_accents": ["Albert", "RemBert", "XLNet"],
+    "strip_accents": ["Bert", "Funnel", "MPNet"],
+    "tokenize_chinese_chars": ["Bert", "DistilBert", "Splinter"],
+    "legacy": ["Llama"], "split_by_punct": ["DebertaV2"], "clean_text": ["Funnel"],
+    "legacy_behaviour": ["Nllb"], "predict_timestamps": ["Whisper"], "remove_space": ["RemBert", "XLNet"],
+}
+PYTHON = ["ByT5", "Canine", "CTRL", "Marian", "M2M100", "Bertweet", "BioGpt", "Esm", "FSMT", "Phobert",
+          "XLM", "Wav2Vec2CTC", "Siglip", "GPTSw3", "BertGeneration", "Speech2Text", "LayoutLMv2",
+          "LayoutLMv3", "LayoutXLM", "MarkupLM", "RoFormer", "Udop"]
+
+
+def base_of(name):
+    if name in WORDPIECE:
+        return "wordpiece"
+    if name in UNIGRAM:
+        return "unigram"
+    if name in ("OpenAIGPT", "Herbert", "CLIP"):
+        return "words"
+    return "pieces" if name in ("Llama", "CodeLlama", "Gemma", "Siglip2", "Tipsv2", "Nllb", "SeamlessM4T",
+                                "Reformer") else "bytes"
+
+
+def named(name):
+    return {"tokenizer_class": name + "Tokenizer"}
+
+
+def case(base, config=None, tokenizer=None, **files):
+    out = {k.replace("__", "."): v for k, v in files.items()}
+    if config is not None:
+        out["tokenizer_config.json"] = config
+    return {"base": base, "files": out, "tokenizer": tokenizer or {}}
+
+
+def classes():
+    for name in BPE + WORDPIECE + UNIGRAM:
+        base = base_of(name)
+        yield f"class-{name}", case(base, named(name))
+        yield f"class-{name}-null-post", case(base, named(name), {"post_processor": None})
+        others = {"bytes": ["pieces"], "pieces": ["bytes"], "words": ["bytes"], "wordpiece": ["words"],
+                  "unigram": ["unigram-moved", "bytes"]}[base]
+        for other in others:
+            yield f"class-{name}-over-{other}", case(other, named(name))
+    for name in ("GPT2", "Llama", "Bert", "Qwen2", "Gemma"):
+        yield f"class-{name}-over-unigram", case("unigram", named(name))
+    for option, names in OPTIONS.items():
+        for name in names:
+            for value in (True, False):
+                yield (f"option-{name}-{option}-{value}",
+                       case(base_of(name), named(name) | {option: value}))
+    yield "option-strip_accents-null", case("wordpiece", named("Bert") | {"strip_accents": None})
+    yield "option-null-prefix", case("bytes", named("GPT2") | {"add_prefix_space": None})
+    for legacy in (True, False):
+        yield (f"option-llama-no-prefix-legacy-{legacy}",
+               case("pieces", named("Llama") | {"legacy": legacy, "add_prefix_space": False}))
+    for name, key, value in (("MBart", "src_lang", "de_DE"), ("MBart50", "src_lang", "de_DE"),
+                             ("MBart50", "src_lang", "nope"), ("Nllb", "src_lang", "fra_Latn"),
+                             ("SeamlessM4T", "src_lang", "deu"), ("SeamlessM4T", "src_lang", "__fra__"),
+                             ("XLNet", "unk_id", 3), ("DebertaV2", "unk_id", 2)):
+        yield f"option-{name}-{key}-{value}", case(base_of(name), named(name) | {key: value})
+    for name in PYTHON:
+        yield f"python-{name}", case("bytes", named(name))
+
+
+def choosing():
+    q, gpt = named("Qwen2"), named("GPT2")
+    yield "choose-nothing", case("bytes")
+    yield "choose-fast", case("bytes", {"tokenizer_class": "GPT2TokenizerFast"})
+    for name in ("PreTrainedTokenizerFast", "PreTrainedTokenizer", "BloomTokenizer", "Qwen3Tokenizer",
+                 "Gemma3Tokenizer", "MistralTokenizer", "OPTTokenizer", "NopeTokenizer", "LEDTokenizer",
+                 "ElectraTokenizer", "Phi3Tokenizer", "TokenizersBackend"):
+        yield f"choose-name-{name}", case("bytes", {"tokenizer_class": name})
+    for kind, config in (("qwen3", None), ("qwen2", gpt), ("llama", None), ("glm4", q), ("phi3", gpt),
+                         ("gemma3", q), ("mistral", named("Llama")), ("gpt2", q), ("unheard-of", gpt),
+                         ("bert", None), ("t5", None), ("gpt_neox", None), ("opt", None),
+                         ("starcoder2", gpt), ("granite", gpt), ("stablelm", named("GPTNeoX"))):
+        yield (f"choose-type-{kind}-{config and config['tokenizer_class']}",
+               case("bytes", config, config__json={"model_type": kind}))
+    yield "choose-by-config", case("bytes", config__json={"tokenizer_class": "GPT2Tokenizer"})
+    yield "choose-unknown-by-config", case("bytes", config__json={"tokenizer_class": "NopeTokenizer"})
+    yield "choose-llama-byte-level", case("bytes", named("Llama"))
+    yield "choose-llama-pieces", case("pieces", named("Llama"))
+    yield "choose-llama-automap", case("bytes", named("Llama") | {"auto_map": {"AutoTokenizer": ["a.A", None]}})
+    yield "choose-unknown-automap", case("bytes", named("My") | {"auto_map": {"AutoTokenizer": ["a.A", None]}})
+    yield "choose-wrong-automap", case("bytes", named("My") | {"auto_map": {"AutoTokenizer": ["a.A", None]}},
+                                       config__json={"model_type": "phi3"})
+    yield "choose-automap-other", case("bytes", gpt | {"auto_map": {"AutoConfig": "a.A"}})
+    yield "choose-bad-config", case("bytes", gpt, config__json="{")
+    yield "choose-bad-tokenizer-config", case("bytes", tokenizer_config__json="{")
+    yield "choose-model-name", case("bytes", gpt, config__json={"model_type": "gemma3", "model_name": "phi3"})
+    yield "versioned", case("bytes", {"fast_tokenizer_files": ["tokenizer.4.0.0.json", "tokenizer.9.0.0.json"]},
+                            files={"tokenizer.4.0.0.json": "pieces", "tokenizer.9.0.0.json": "words"})
+    yield "versioned-text-order", case("bytes", {"fast_tokenizer_files": ["tokenizer.10.0.json",
+                                                                           "tokenizer.4.9.json"]},
+                                       files={"tokenizer.10.0.json": "words", "tokenizer.4.9.json": "pieces"})
+
+
+def tokens():
+    """Sources and flags of added tokens, over the generic class and two that rebuild."""
+    sources = {
+        "named": {"bos_token": "<s>", "eos_token": "<e>", "audio_token": "<au>", "pad_token": None},
+        "object": {"eos_token": {"__type": "AddedToken", **added("<a>", lstrip=True, special=False)}},
+        "bad-object": {"eos_token": added("<a>")},
+        "number": {"eos_token": 5},
+        "other-null": {"audio_token": None, "image_token": 3},
+        "additional": {"additional_special_tokens": ["<a>", "<b>"]},
+        "both-lists": {"extra_special_tokens": ["<b>"], "additional_special_tokens": ["<a>"]},
+        "empty-extra": {"extra_special_tokens": [], "additional_special_tokens": ["<a>"]},
+        "extra-dict": {"extra_special_tokens": {"image_token": "<im>", "x": "<b>"}},
+        "extra-dict-and-list": {"extra_special_tokens": {"image_token": "<im>"},
+                                "additional_special_tokens": ["<a>"]},
+        "extra-dict-objects": {"extra_special_tokens": {"image_token": added("<im>")}},
+        "extra-objects": {"extra_special_tokens": [{"__type": "AddedToken", **added("<a>", rstrip=True)}]},
+        "vocabulary-word": {"extra_special_tokens": ["the", "a"]},
+        "decoder": {"added_tokens_decoder": {"7000": added("<b>", special=False, normalized=True),
+                                             "6000": added("<a>", rstrip=True, lstrip=True)}},
+        "decoder-flags": {"added_tokens_decoder": {"0": added("<s>", lstrip=True, rstrip=True)},
+                          "bos_token": "<s>"},
+        "decoder-partial": {"added_tokens_decoder": {"2": {"content": "</s>"}}, "eos_token": "</s>"},
+        "decoder-single": {"added_tokens_decoder": {"9": added("ox", single_word=True)}},
+        "decoder-empty": {"added_tokens_decoder": {}},
+        "split": {"split_special_tokens": True, "added_tokens_decoder": {
+            "0": added("<s>"), "900": added("<a>", special=False)}},
+        "same-texts": {"bos_token": "<a>", "eos_token": "<a>", "extra_special_tokens": ["<a>"]},
+        "flags": {"add_bos_token": True, "add_eos_token": True, "bos_token": "<s>", "eos_token": "</s>"},
+        "cleanup": {"clean_up_tokenization_spaces": True},
+    }
+    for key, config in sources.items():
+        for name in (None, "Qwen2", "Roberta"):
+            yield (f"tokens-{key}-{name}",
+                   case("bytes", config | (named(name) if name else {})))
+    maps = {
+        "map": {"bos_token": "<a>", "eos_token": {"content": "</s>", "lstrip": True, "rstrip": False,
+                                                  "normalized": False, "single_word": False}},
+        "map-null": {"bos_token": None},
+        "map-lists": {"additional_special_tokens": ["<b>"], "extra_special_tokens": ["<c>"]},
+        "map-objects": {"additional_special_tokens": [added("<b>")]},
+        "map-extra-objects": {"extra_special_tokens": [{"content": "<c>", "lstrip": True}]},
+        "map-other": {"image_token": "<im>"},
+    }
+    for key, special in maps.items():
+        for name in (None, "Qwen2"):
+            config = {"bos_token": "<s>", "image_token": "<au>"} | (named(name) if name else {})
+            yield f"tokens-{key}-{name}", case("bytes", config, special_tokens_map__json=special)
+    yield "tokens-map-unread", case("bytes", {"added_tokens_decoder": {}},
+                                    special_tokens_map__json={"bos_token": "<a>"})
+    yield "tokens-added-json", case("bytes", {"bos_token": "<a>"}, added_tokens__json={"<b>": 9000, "<a>": 8000})
+    yield "tokens-added-json-class", case("bytes", named("GPT2"), added_tokens__json={"<b>": 9000})
+
+
+def sections():
+    """What a file says that a class keeps or loses."""
+    cut = {"truncation": {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0},
+           "padding": {"strategy": {"Fixed": 40}, "direction": "Right", "pad_to_multiple_of": None,
+                       "pad_id": 0, "pad_type_id": 0, "pad_token": "<pad>"}}
+    for name in (None, "Qwen2"):
+        yield f"file-cut-{name}", case("bytes", named(name) if name else None, cut)
+        yield (f"file-ignore-merges-{name}",
+               case("bytes", named(name) if name else None, {"model.ignore_merges": True}))
+    yield "file-no-fallback", case("pieces", named("Llama"), {"model.byte_fallback": False})
+    yield "file-byte-level-post", case("bytes", named("GPT2"), {"post_processor": {
+        "type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}})
+    for name in ("T5", "Albert", "XLMRoberta", "Reformer"):
+        for value in (True, False):
+            yield (f"file-cleanup-{name}-{value}",
+                   case(base_of(name), named(name) | {"clean_up_tokenization_spaces": value}))
+    for name in ("GPT2", "Qwen2", "Roberta", "CLIP", "Cohere"):
+        yield f"files-bpe-{name}", case("bytes", named(name) | {"add_bos_token": True}, vocab="bpe")
+    yield "files-bpe-generic", case("bytes", {}, vocab="bpe")
+    for name in ("Bert", "DistilBert", "MPNet"):
+        yield f"files-txt-{name}", case("wordpiece", named(name), vocab="txt")
+    yield "files-none", case("bytes", named("GPT2"), vocab="none")
+    for kind, version, fix in (("mistral", "4.50.0", True), ("mistral", "5.1.0", True), ("llama", "4.0", True),
+                               ("mistral", None, True), ("mistral", "4.50.0", False)):
+        config = {"model_type": kind} | ({"transformers_version": version} if version else {})
+        yield (f"mistral-{kind}-{version}-{fix}",
+               case("bytes", {"fix_mistral_regex": fix}, big=True, config__json=config))
+
+
+def cases():
+    out = {}
+    for part in (classes, choosing, tokens, sections):
+        for name, value in part():
+            assert name not in out, name
+            out[name] = value
+    return out
+
+
+def write(folder, one):
+    files = dict(one["files"])
+    state = copy.deepcopy(tokenizers_()[one["base"]])
+    for key, value in one["tokenizer"].items():
+        at = state
+        *path, last = key.split(".")
+        for step in path:
+            at = at[step]
+        at[last] = value
+    if files.pop("big", False):
+        start = len(state["model"]["vocab"])
+        state["model"]["vocab"] |= {f"filler{i}": start + i for i in range(100001)}
+    vocab = files.pop("vocab", None)
+    for name, base in files.pop("files", {}).items():
+        (folder / name).write_text(json.dumps(tokenizers_()[base]))
+    if vocab == "bpe":
+        (folder / "vocab.json").write_text(json.dumps(state["model"]["vocab"]))
+        (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(
+            " ".join(m) + "\n" for m in state["model"]["merges"]))
+    elif vocab == "txt":
+        by_id = sorted(state["model"]["vocab"].items(), key=lambda i: i[1])
+        (folder / "vocab.txt").write_text("".join(t + "\n" for t, _ in by_id))
+    elif vocab is None:
+        (folder / "tokenizer.json").write_text(json.dumps(state))
+    for name, value in files.items():
+        (folder / name).write_text(value if isinstance(value, str) else json.dumps(value))
