@@ -35,8 +35,9 @@ struct td_encoder {
 /* Loads from the text of a tokenizer.json (load/tokenizer.c). tok is empty and refs set. */
 td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err);
 
-/* Beside TD_ENCODE_: no added token with normalized=false is in the text; no post-processing. */
-enum { TK_ENCODE_NO_RAW = 1u << 16, TK_ENCODE_NO_POST = 1u << 17 };
+/* Beside TD_ENCODE_: no added token with normalized=false is in the text; no post-processing; the
+ * text is not the start of the input. */
+enum { TK_ENCODE_NO_RAW = 1u << 16, TK_ENCODE_NO_POST = 1u << 17, TK_ENCODE_INSIDE = 1u << 18 };
 
 /* The six steps; the encoding lives in the context's arena (encode.c). */
 td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err);

@@ -96,7 +96,10 @@ td_code tk_encoding_reserve(tk_ctx *ctx, tk_encoding *enc, size_t extra, td_erro
 
 tk_text tk_text_slice(const tk_text *text, uint32_t start, uint32_t end)
 {
-    tk_text part = { .ptr = text->ptr + start, .len = end - start };
+    tk_text part = { .ptr = text->ptr + start,
+                     .len = end - start,
+                     .from = text->from + start,
+                     .to = text->from + end };
     if (text->align != NULL && start < end) {
         part.align = text->align + start;
         part.from = part.align[0].start;

@@ -28,7 +28,8 @@ typedef struct tk_align {
 typedef struct tk_text {
     const char *ptr;
     uint32_t len;
-    uint32_t from, to;     /* the span of the original text that all of it stands for */
+    uint32_t from, to;     /* the span of the original text that all of it stands for; without
+                            * align only while nothing has changed the text */
     const tk_align *align; /* len entries; NULL when ctx->track is off */
 } tk_text;
 
@@ -71,6 +72,7 @@ typedef struct tk_ctx {
     td_arena arena;
     td_str input;    /* the original text */
     bool track;      /* keep alignments */
+    bool inside;     /* the input stands behind other text, which is counted elsewhere */
     void *region;    /* the regex engine's registers, made on first use */
     tk_tokens model; /* tokens of the piece being tokenized; storage is reused */
 } tk_ctx;
@@ -101,7 +103,7 @@ struct tk_pretok {
     const char *type;
     /* Splits and rewrites the text pieces of *pieces (see tk_pretok_each). */
     td_code (*apply)(const tk_pretok *self, tk_ctx *ctx, tk_pieces *pieces, td_error *err);
-    bool positional; /* what it does to a piece depends on where in the text that is */
+    bool positional; /* it treats a piece at the very start of the input in its own way */
     const tk_pretok *const *parts;
     uint32_t part_count;
 };

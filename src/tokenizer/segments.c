@@ -1,8 +1,9 @@
 /* segments.c - cutting at added tokens (see segments.h).
  *
  * Why that is exact: text between two added tokens with normalized=false is normalized,
- * pre-tokenized and tokenized as a piece of its own, whatever stands around it, unless a
- * pre-tokenizer looks at the place of a piece. Pieces overlap only where a token that swallows
+ * pre-tokenized and tokenized as a piece of its own, whatever stands around it; only whether
+ * something stands before it at all can matter, to a pre-tokenizer that treats the start of the
+ * input in its own way, and then it is part of the state. Pieces overlap only where a token that swallows
  * white space meets another one in it; such a text stays whole. */
 #include "tokenizer/segments.h"
 
@@ -27,8 +28,7 @@ td_cutter *td_cutter_new(td_encoder *enc)
     if (c == NULL)
         return NULL;
     const td_tokenizer *tok = c->tok = enc->tok;
-    c->can_cut = (tok->pretok == NULL || !tok->pretok->positional) &&
-                 (tok->post == NULL || tok->post->copies == 1);
+    c->can_cut = tok->post == NULL || tok->post->copies == 1;
     return c;
 }
 
@@ -84,6 +84,9 @@ static td_segment part(td_cutter *c, size_t end, uint32_t state)
 {
     if ((c->flags & TD_ENCODE_PLAIN_TEXT) != 0 && state != TD_SEG_ADDED)
         state |= TD_SEG_PLAIN;
+    if (c->at != 0 && state != TD_SEG_ADDED && c->tok->pretok != NULL &&
+        c->tok->pretok->positional)
+        state |= TD_SEG_INSIDE;
     td_segment s = { { c->text.ptr + c->at, end - c->at }, state };
     c->at = end;
     return s;
@@ -127,6 +130,8 @@ td_code td_segment_count(td_encoder *enc, const td_segment *segment, size_t *ret
         flags |= TD_ENCODE_PLAIN_TEXT;
     if ((segment->state & (TD_SEG_WHOLE | TD_SEG_SPECIAL)) != 0)
         flags |= TD_ENCODE_ADD_SPECIAL;
+    if ((segment->state & TD_SEG_INSIDE) != 0)
+        flags |= TK_ENCODE_INSIDE;
     if ((segment->state & TD_SEG_TEXT) != 0)
         flags |= TK_ENCODE_NO_RAW | TK_ENCODE_NO_POST;
     return td_count(enc, segment->text, flags, ret_count, err);

@@ -24,6 +24,7 @@ enum {
     TD_SEG_TEXT = 1u << 2,    /* no added token matches in it: they need not be looked for */
     TD_SEG_SPECIAL = 1u << 3, /* the ids that post-processing adds; text is empty */
     TD_SEG_WHOLE = 1u << 4,   /* a text that cannot be cut, together with those ids */
+    TD_SEG_INSIDE = 1u << 5,  /* text stands before it, which the pre-tokenizer asks for */
 };
 
 typedef struct td_segment {

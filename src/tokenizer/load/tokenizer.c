@@ -205,8 +205,10 @@ static td_code make_all(walker *w, td_tokenizer *tok)
         TD_TRY(tk_make_dec(&part, &tok->dec));
     part = at_section(&root, "added_tokens", s->added_tokens);
     TD_TRY(tk_added_load(&part, tok->model, tok->norm, &tok->added));
+    /* Where the text was changed only its alignment tells what stands at the start of the input. */
     tok->always_track = (tok->norm != NULL && tok->norm->zero_width) ||
-                        (tok->pretok != NULL && tok->pretok->positional);
+                        (tok->pretok != NULL && tok->pretok->positional &&
+                         (tok->norm != NULL || tok->pretok->parts != NULL));
     return tk_fast_new(&w->load, tok->norm, tok->pretok, tok->model, &tok->fast);
 }
 

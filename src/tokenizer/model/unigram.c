@@ -141,18 +141,16 @@ static bool token_to_id(const tk_model *self, td_str text, td_id *ret)
 static td_str id_to_token(const tk_model *self, td_id id)
 {
     const tk_unigram *u = (const tk_unigram *)self;
-    for (uint32_t low = 0, high = u->twin_count; low < high;) {
+    uint32_t low = 0, high = u->twin_count;
+    while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (u->twins[mid].id < id) {
+        if (u->twins[mid].id < id)
             low = mid + 1;
-        } else if (u->twins[mid].id > id) {
+        else
             high = mid;
-        } else { /* the later one may have a later one itself */
-            id = u->twins[mid].later;
-            low = mid + 1;
-            high = u->twin_count;
-        }
     }
+    if (low < u->twin_count && u->twins[low].id == id)
+        id = u->twins[low].later;
     return tk_vocab_spell(u->vocab, id);
 }
 

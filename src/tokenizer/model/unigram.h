@@ -8,7 +8,7 @@
 #include "tokenizer/pipeline.h"
 #include "tokenizer/vocab/vocab.h"
 
-/* A text that is in the vocabulary again, further on: that entry's id is the text's. */
+/* An entry whose text is in the vocabulary again: the last such entry's id is the text's. */
 typedef struct tk_twin {
     td_id id, later;
 } tk_twin;

@@ -4,7 +4,6 @@
  * its JSON reader takes digits into an integer of 64 bits, drops those that do not fit, and scales
  * by one power of ten, which is not always the nearest double. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
@@ -18,7 +17,9 @@ typedef struct reader {
     const tk_at *at;
     tk_unigram *u;
     tk_scan scan;
-    uint32_t cap;            /* of scores */
+    uint32_t cap;             /* of scores */
+    bool again;               /* all are read; now entries that lost their text are looked for */
+    uint32_t seen;            /* entries, then */
     double tens[TEN_MAX + 1]; /* powers of ten */
 } reader;
 
@@ -95,10 +96,9 @@ static td_code read_score(reader *r, double *ret)
     return TD_OK;
 }
 
-static td_code add(reader *r, td_str text, double score)
+static td_code add(reader *r, td_str text)
 {
     tk_unigram *u = r->u;
-    td_id before;
     if (u->count == r->cap) {
         uint32_t cap = r->cap * 2 + 1024;
         double *to = td_realloc(u->scores, cap * sizeof *to);
@@ -107,20 +107,28 @@ static td_code add(reader *r, td_str text, double score)
         u->scores = to;
         r->cap = cap;
     }
-    if (tk_vocab_find(u->vocab, text, &before)) {
-        if (u->twin_count == u->twin_cap) {
-            uint32_t cap = u->twin_cap * 2 + 16;
-            tk_twin *to = td_realloc(u->twins, cap * sizeof *to);
-            if (to == NULL)
-                return tk_load_nomem(r->at->load);
-            u->twins = to;
-            u->twin_cap = cap;
-        }
-        u->twins[u->twin_count++] = (tk_twin){ before, u->count };
-    }
-    if (!tk_vocab_add(u->vocab, text, u->count))
+    u->scores[u->count] = 0;
+    if (!tk_vocab_add(u->vocab, text, u->count++))
         return tk_load_nomem(r->at->load);
-    u->scores[u->count++] = score;
+    return TD_OK;
+}
+
+/* Keeps an entry that a later one with the same text took the place of. */
+static td_code add_twin(reader *r, td_str text)
+{
+    tk_unigram *u = r->u;
+    td_id id = r->seen++, later = id;
+    if (tk_vocab_spell(u->vocab, id).ptr != NULL || !tk_vocab_find(u->vocab, text, &later))
+        return TD_OK;
+    if (u->twin_count == u->twin_cap) {
+        uint32_t cap = u->twin_cap * 2 + 16;
+        tk_twin *to = td_realloc(u->twins, cap * sizeof *to);
+        if (to == NULL)
+            return tk_load_nomem(r->at->load);
+        u->twins = to;
+        u->twin_cap = cap;
+    }
+    u->twins[u->twin_count++] = (tk_twin){ id, later };
     return TD_OK;
 }
 
@@ -131,10 +139,11 @@ static td_code read_entry(reader *r)
     double score = 0;
     TD_TRY(tk_scan_take(&r->scan, '['));
     TD_TRY(tk_scan_string(&r->scan, &text));
-    TD_TRY(add(r, text, 0));
+    TD_TRY(r->again ? add_twin(r, text) : add(r, text));
     TD_TRY(tk_scan_take(&r->scan, ','));
     TD_TRY(read_score(r, &score));
-    r->u->scores[r->u->count - 1] = score;
+    if (!r->again)
+        r->u->scores[r->u->count - 1] = score;
     return tk_scan_take(&r->scan, ']');
 }
 
@@ -145,17 +154,11 @@ static td_code read_all(reader *r)
     if (tk_scan_is(s, ']'))
         return TD_OK;
     do {
-        if (r->u->count >= 1u << 28)
+        if (!r->again && r->u->count >= 1u << 28)
             return tk_scan_fail(s, "the vocabulary has more than 2^28 entries");
         TD_TRY(read_entry(r));
     } while (tk_scan_is(s, ','));
     return tk_scan_take(s, ']');
-}
-
-static int by_id(const void *a, const void *b)
-{
-    td_id x = ((const tk_twin *)a)->id, y = ((const tk_twin *)b)->id;
-    return (x > y) - (x < y);
 }
 
 static td_code build(const tk_at *at, tk_unigram *u)
@@ -171,8 +174,6 @@ static td_code build(const tk_at *at, tk_unigram *u)
     td_free(texts);
     if (u->trie == NULL)
         return tk_load_nomem(load);
-    if (u->twin_count != 0)
-        qsort(u->twins, u->twin_count, sizeof *u->twins, by_id);
     double low = 0;
     for (uint32_t i = 0; i < u->count; i++)
         if (i == 0 || u->scores[i] < low)
@@ -211,6 +212,13 @@ static td_code read_vocab(const tk_at *at, tk_unigram *u)
     td_code code = read_all(&r);
     if (code == TD_E_INPUT)
         load->err->offset += load->vocab_at;
+    if (code == TD_OK && !tk_vocab_seal(u->vocab))
+        code = tk_load_nomem(load);
+    if (code == TD_OK && u->vocab->count < u->count) {
+        r.scan.p = json.ptr;
+        r.again = true;
+        code = read_all(&r);
+    }
     td_buf_done(&r.scan.text);
     return code;
 }
@@ -225,7 +233,5 @@ td_code tk_unigram_load(const tk_at *at, tk_unigram *u)
         return tk_load_nomem(load);
     TD_TRY(tk_on_free(load, free_unigram, u));
     TD_TRY(read_vocab(at, u));
-    if (!tk_vocab_seal(u->vocab))
-        return tk_load_nomem(load);
     return build(at, u);
 }

@@ -31,7 +31,7 @@ static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_
     if (m.count > 1 || (m.count == 1 && m.items[0].hit))
         TD_TRY(tk_text_replace(ctx, &t, &m, ms->how.text, err));
     bool wanted = ms->how.scheme == TK_PREPEND_ALWAYS ||
-                  (ms->how.scheme == TK_PREPEND_FIRST && t.from == 0);
+                  (ms->how.scheme == TK_PREPEND_FIRST && t.from == 0 && !ctx->inside);
     if (wanted && !td_str_starts((td_str){ t.ptr, t.len }, ms->how.text))
         TD_TRY(tk_text_prepend(ctx, &t, ms->how.text, err));
     if (!ms->how.split) {
