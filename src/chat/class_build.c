@@ -20,6 +20,7 @@ typedef struct builder {
     td_str charsmap; /* ptr NULL: none */
     td_dict *root;
     td_skimmed bulk;
+    bool own_post;
     td_error *err;
 } builder;
 
@@ -231,6 +232,7 @@ static td_code set_post(builder *b, const td_class_parts *parts)
         words = td_post_words_of_flags(b->in->tok_config, strchr(words, '?') != NULL);
     if (strcmp(words, "json") == 0)
         return set(b, "post_processor", has_own ? *own : td_none());
+    b->own_post = true;
     td_value post;
     td_str vocab = b->in->rule->own_vocabulary ? (td_str){ NULL, 0 } : b->bulk.vocab;
     td_post_input in = { .rule = b->in->rule,
@@ -272,7 +274,7 @@ static td_code rebuild(builder *b, const td_class_parts *parts)
 }
 
 td_code td_class_build(td_arena *a, td_buf *scratch, const td_class_input *in, td_dict **ret,
-                       td_skimmed *ret_bulk, td_error *err)
+                       td_skimmed *ret_bulk, bool *ret_own_post, td_error *err)
 {
     builder b = { .a = a, .scratch = scratch, .in = in, .bulk = *in->file, .err = err };
     const td_class_parts *parts;
@@ -290,5 +292,6 @@ td_code td_class_build(td_arena *a, td_buf *scratch, const td_class_input *in, t
     }
     *ret = b.root;
     *ret_bulk = b.bulk;
+    *ret_own_post = b.own_post;
     return TD_OK;
 }

@@ -12,10 +12,10 @@ typedef struct td_class_input {
     const td_tokens *tokens;   /* as td_tokens_merge gives them */
 } td_class_input;
 
-/* Sections without added tokens, to be written with *ret_bulk (whose root is not set). All memory
- * is of a, or of scratch, which the caller frees afterwards. TD_E_TOKENIZER: the class refuses the
- * file, or it is one that this version cannot build exactly. */
+/* Sections without added tokens, to be written with *ret_bulk; *ret_own_post: the post-processor is
+ * the class's, not the file's. All memory is of a, or of scratch, which the caller frees
+ * afterwards. TD_E_TOKENIZER: the class refuses the file, or this version cannot build it. */
 td_code td_class_build(td_arena *a, td_buf *scratch, const td_class_input *in, td_dict **ret,
-                       td_skimmed *ret_bulk, td_error *err);
+                       td_skimmed *ret_bulk, bool *ret_own_post, td_error *err);
 
 #endif

@@ -78,7 +78,7 @@ static td_code find_rule(td_model *m, const td_class_choice *choice, const td_cl
                        "it stands",
                        (int)choice->name.len, choice->name.ptr, choice->why,
                        *ret != NULL ? (*ret)->refused : "its rules are not known");
-    m->rebuilt = (*ret)->rebuilds;
+    m->rules |= (*ret)->rebuilds ? TD_RULE_PIPELINE : 0;
     return TD_OK;
 }
 
@@ -126,12 +126,15 @@ static td_code make_sections(loader *l, td_dict **ret, td_skimmed *ret_bulk)
     if (l->files.rule != NULL) {
         td_class_input in = { .rule = l->files.rule, .tok_config = l->files.tok_config,
                               .file = &l->skimmed, .tokens = &l->tokens };
-        TD_TRY(td_class_build(l->a, &l->scratch, &in, ret, ret_bulk, l->err));
+        bool own_post = false;
+        TD_TRY(td_class_build(l->a, &l->scratch, &in, ret, ret_bulk, &own_post, l->err));
+        l->m->rules |= own_post ? TD_RULE_POST : 0;
     } else if ((*ret = td_dict_copy(l->a, l->files.file, 3)) == NULL) {
         return td_arena_fail(l->a, l->err);
     }
     TD_TRY(td_mistral_fix_wanted(l->a, l->config, l->files.tok_config, ret_bulk->vocab,
                                  &l->tokens.added, &fix, l->err));
+    l->m->rules |= fix ? TD_RULE_MISTRAL_REGEX : 0;
     return fix ? td_mistral_fix(l->a, *ret, l->err) : TD_OK;
 }
 
@@ -168,13 +171,16 @@ static td_code load_by_class(loader *l, const td_class_choice *choice)
     if (m->class_used.ptr == NULL || m->class_asked.ptr == NULL)
         return td_arena_fail(&m->arena, l->err);
     TD_TRY(find_rule(m, choice, &l->files.rule, l->err));
-    if (l->json.ptr == NULL)
+    if (l->json.ptr == NULL) {
         TD_TRY(td_vocab_files_read(l->a, l->dir, l->files.rule, &l->skimmed, l->err));
+        m->rules |= TD_RULE_VOCAB_FILES;
+    }
     TD_TRY(td_tokens_merge(l->a, &l->files, &l->tokens, l->err));
-    m->tokens_merged = l->tokens.changed;
+    m->rules |= l->tokens.changed ? TD_RULE_TOKENS : 0;
     TD_TRY(keep_tokens(m, &l->tokens, l->err));
     bool cuts = l->json.ptr != NULL &&
                 (is_set(l->files.file, "truncation") || is_set(l->files.file, "padding"));
+    m->rules |= cuts ? TD_RULE_UNCUT : 0;
     bool fix = l->files.tok_config != NULL && is_set(l->files.tok_config, "fix_mistral_regex");
     if (l->files.file != NULL)
         l->kind = model_type(l->files.file);
@@ -206,8 +212,10 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
         return load_as_it_stands(m, l->a, l->json, &l->files, l->err);
     const td_value *split =
         tok_config != NULL ? td_dict_find(tok_config, TD_STR("split_special_tokens")) : NULL;
-    if (split != NULL && split->tag == TD_V_BOOL && split->as.boolean)
+    if (split != NULL && split->tag == TD_V_BOOL && split->as.boolean) {
         m->encode_flags |= TD_ENCODE_PLAIN_TEXT;
+        m->rules |= TD_RULE_SPLIT_SPECIAL;
+    }
     td_class_choice choice;
     TD_TRY(td_class_choose(td_str_from(m->name), l->config, tok_config, plain, &choice, l->err));
     td_code code = load_by_class(l, &choice);
@@ -226,8 +234,10 @@ static td_code read_tokenizer_files(loader *l, const char **ret_name, td_str *re
     l->json = *ret_plain;
     if (l->m->compat != TD_COMPAT_TOKENIZER_JSON) {
         TD_TRY(td_tokenizer_file_name(l->a, l->files.tok_config, ret_name, l->err));
-        if (strcmp(*ret_name, plain) != 0)
+        if (strcmp(*ret_name, plain) != 0) {
             TD_TRY(td_file_read_optional(l->a, l->dir, *ret_name, &l->json, l->err));
+            l->m->rules |= TD_RULE_VERSIONED;
+        }
     } else if (l->json.ptr == NULL) {
         return td_fail(l->err, TD_E_INPUT, "%s holds no tokenizer.json", l->dir);
     }

@@ -16,6 +16,18 @@ typedef struct td_decode_rules {
     td_id pad;
 } td_decode_rules;
 
+/* What made the tokenizer differ from its file as it stands; td_model_describe names them. */
+enum {
+    TD_RULE_PIPELINE = 1u << 0,      /* the class's own normalizer, pre-tokenizer, decoder */
+    TD_RULE_POST = 1u << 1,          /* the class's own post-processor */
+    TD_RULE_TOKENS = 1u << 2,        /* added tokens of other files, of options and the class */
+    TD_RULE_VOCAB_FILES = 1u << 3,   /* no tokenizer.json, but the class's vocabulary files */
+    TD_RULE_VERSIONED = 1u << 4,     /* a versioned file instead of tokenizer.json */
+    TD_RULE_MISTRAL_REGEX = 1u << 5, /* fix_mistral_regex */
+    TD_RULE_UNCUT = 1u << 6,         /* truncation and padding of the file are not applied */
+    TD_RULE_SPLIT_SPECIAL = 1u << 7, /* special tokens in texts are text */
+};
+
 struct td_model {
     atomic_uint owners;
     td_arena arena; /* every text and array below */
@@ -36,7 +48,7 @@ struct td_model {
     bool templates_only;
     td_str class_asked, class_used;
     const char *class_why;
-    bool rebuilt, tokens_merged;
+    unsigned rules; /* TD_RULE_ */
     uint64_t load_ns;
 };
 

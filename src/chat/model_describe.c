@@ -84,6 +84,27 @@ static void put_templates(writer *w, const td_model *m)
     raw(w, "]");
 }
 
+static void put_rules(writer *w, unsigned rules)
+{
+    static const char *const names[] = {
+        "pipeline of the class",        "post-processor of the class",
+        "added tokens of all files",    "vocabulary files",
+        "versioned tokenizer file",     "regex of fix_mistral_regex",
+        "no truncation and no padding", "special tokens are split",
+    };
+    key(w, "rules");
+    raw(w, "[");
+    bool first = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if ((rules >> i & 1) == 0)
+            continue;
+        raw(w, first ? "" : ", ");
+        text(w, td_str_from(names[i]));
+        first = false;
+    }
+    raw(w, "]");
+}
+
 char *td_model_describe(const td_model *m)
 {
     writer w = { 0 };
@@ -98,8 +119,9 @@ char *td_model_describe(const td_model *m)
     member(&w, "used", m->class_used);
     member(&w, "configured", m->class_asked);
     member(&w, "why", td_str_from(m->class_why != NULL ? m->class_why : ""));
-    flag(&w, "rebuilt", m->rebuilt);
-    flag(&w, "added_tokens_changed", m->tokens_merged);
+    flag(&w, "rebuilt", (m->rules & TD_RULE_PIPELINE) != 0);
+    flag(&w, "added_tokens_changed", (m->rules & TD_RULE_TOKENS) != 0);
+    put_rules(&w, m->rules);
     raw(&w, "}");
     w.comma = true;
     char *tokenizer = td_tokenizer_describe(m->tokenizer);

@@ -3,6 +3,11 @@
 import copy
 import functools
 import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from charsmap import precompiled  # noqa: E402
 
 TEXTS = [
     "", " ", "Hello world", " two  spaces ", "a\n\nb 123 4567", "it's I'LL we'Re", "don't . stop , ? !",
@@ -169,6 +174,44 @@ def classes():
         yield f"python-{name}", case("bytes", named(name))
 
 
+def class_tokens():
+    """Named and extra tokens over classes with defaults, flags and lists of their own."""
+    names = ["Qwen2", "Cohere", "Roberta", "Luke", "Whisper", "CodeLlama", "Gemma", "Nllb", "SeamlessM4T",
+             "Reformer", "Bert", "MPNet", "Splinter", "T5", "Pegasus", "Camembert", "MBart", "MBart50",
+             "MLuke", "RemBert", "XLNet", "XGLM", "FNet", "Esmc"]
+    given = {"mask_token": "<m>", "cls_token": "<c>", "sep_token": "</s>", "audio_token": "<au>"}
+    flagged = {"1": added("<pad>", lstrip=True), "900": added("<m>", rstrip=True),
+               "901": added("<a>", special=False, normalized=True)}
+    for name in names:
+        base = base_of(name)
+        if name != "Esmc":
+            yield f"own-{name}-named", case(base, named(name) | given)
+            yield f"own-{name}-decoder", case(base, named(name) | given | {"added_tokens_decoder": flagged})
+        yield f"own-{name}-null", case(base, named(name) | {"mask_token": None, "pad_token": None})
+        yield f"own-{name}-extra", case(base, named(name) | {"extra_special_tokens": ["<a>", "<b>"]})
+        yield f"own-{name}-no-extra", case(base, named(name) | {"extra_special_tokens": []})
+        yield f"own-{name}-additional", case(base, named(name) | {"additional_special_tokens": ["<a>"]})
+        yield f"own-{name}-extra-dict", case(base, named(name) | {"extra_special_tokens": {"x_token": "<a>"}})
+        yield f"own-{name}-map", case(base, named(name), special_tokens_map__json={
+            "mask_token": {"content": "<m>", "lstrip": False, "normalized": True}, "unk_token": "<unk>"})
+
+
+def charsmaps():
+    """A Precompiled normalizer in the file, which some classes take over."""
+    own = precompiled({"\ufb01": "fi", "\u00c5": "A", "\t": " ", "\x00": "", "T": "t", "\u3000": " "})
+    space = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    for name in ("Tipsv2", "Nllb", "SeamlessM4T", "Reformer", "Albert", "RemBert", "XLNet", "Barthez",
+                 "Camembert", "XLMRoberta", "XGLM", "MBart", "MBart50", "Pegasus", "T5", "Lasr",
+                 "VideoPrism", "Bert", None):
+        base = base_of(name) if name else "unigram"
+        config = named(name) if name else None
+        yield f"charsmap-{name}", case(base, config, {"normalizer": own})
+        yield f"charsmap-{name}-second", case(base, config, {"normalizer": {
+            "type": "Sequence", "normalizers": [space, own]}})
+    yield "charsmap-T5-deep", case("unigram", named("T5"), {"normalizer": {
+        "type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": [own]}]}})
+
+
 def choosing():
     q, gpt = named("Qwen2"), named("GPT2")
     yield "choose-nothing", case("bytes")
@@ -255,6 +298,66 @@ def tokens():
     yield "tokens-added-json-class", case("bytes", named("GPT2"), added_tokens__json={"<b>": 9000})
 
 
+def odd():
+    """Values of unexpected types, and sources against each other."""
+    for key, config in {
+            "class-number": {"tokenizer_class": 5}, "class-null": {"tokenizer_class": None},
+            "class-empty": {"tokenizer_class": ""}, "class-Fast": {"tokenizer_class": "Fast"},
+            "prefix-text": named("GPT2") | {"add_prefix_space": "yes"},
+            "prefix-number": named("Llama") | {"add_prefix_space": 1},
+            "lower-number": named("Bert") | {"do_lower_case": 0},
+            "extra-text": {"extra_special_tokens": "<a>"}, "extra-null": {"extra_special_tokens": None},
+            "extra-number": {"extra_special_tokens": [5]}, "extra-nested": {"extra_special_tokens": [["<a>"]]},
+            "additional-null": {"additional_special_tokens": None},
+            "additional-text": {"additional_special_tokens": "<a>"},
+            "decoder-null": {"added_tokens_decoder": None}, "decoder-list": {"added_tokens_decoder": []},
+            "decoder-key": {"added_tokens_decoder": {"x": added("<a>")}},
+            "decoder-text": {"added_tokens_decoder": {"5": "<a>"}},
+            "decoder-unknown-flag": {"added_tokens_decoder": {"5": added("<a>", odd=True)}},
+            "decoder-negative": {"added_tokens_decoder": {"-1": added("<a>"), "3": added("<b>")}},
+            "decoder-same-text": {"added_tokens_decoder": {"900": added("<a>"), "800": added("<a>", lstrip=True)}},
+            "decoder-empty-text": {"added_tokens_decoder": {"900": added("")}},
+            "token-empty": {"bos_token": ""}, "token-list": {"bos_token": ["<a>"]},
+            "token-false": {"bos_token": False}, "side": {"padding_side": "middle"},
+            "template-number": {"chat_template": 5},
+            "automap-null": {"auto_map": None}, "automap-text": {"auto_map": "a.A"},
+            "automap-empty": {"auto_map": {}},
+            "automap-list": {"auto_map": ["a.A", None]},
+            "split-number": {"split_special_tokens": 1}, "init-inputs": {"init_inputs": []},
+            "method-name": {"encode": 5}, "name-or-path": {"name_or_path": "other/place"},
+            "files-null": {"fast_tokenizer_files": []}, "vocab-file": {"vocab_file": "/nowhere/x"},
+            "model-specific": {"model_specific_special_tokens": {"x_token": "<a>"}},
+            "control": {"chat_control_tokens": "<a>"}, "max": {"model_max_length": "many"}}.items():
+        yield f"odd-{key}", case("wordpiece" if "lower" in key else "bytes", config)
+    for name in ("T5", "Camembert", "Nllb", "MBart", "MLuke", "Pegasus", "SeamlessM4T"):
+        both = {"extra_special_tokens": ["<a>"], "additional_special_tokens": ["<b>"]}
+        yield f"odd-both-{name}", case(base_of(name), named(name) | both)
+        yield f"odd-null-{name}", case(base_of(name), named(name) | {"extra_special_tokens": None})
+        yield (f"odd-map-{name}", case(base_of(name), named(name), special_tokens_map__json={
+            "additional_special_tokens": ["<a>", "<extra_id_0>"]}))
+    yield "odd-t5-ids", case("unigram", named("T5") | {"extra_ids": 3})
+    yield "odd-t5-no-ids", case("unigram", named("T5") | {"extra_ids": 0})
+    yield "odd-unk-moved", case("unigram", named("BigBird") | {"unk_token": "[UNK]"})
+    yield "odd-unk-missing", case("unigram", named("Pegasus") | {"unk_token": "<nope>"})
+    yield "odd-pair", case("bytes", {"bos_token": "<a>", "eos_token": {"__type": "AddedToken", **added(
+        "<a>", lstrip=True)}})
+    yield "odd-roberta-null-cls", case("bytes", named("Roberta") | {"cls_token": None})
+    yield "odd-llama-null-unk", case("pieces", named("CodeLlama") | {"unk_token": None})
+    yield "odd-codellama-null-bos", case("pieces", named("CodeLlama") | {"bos_token": None})
+    for config in ([], 5, {"model_type": 5}, {"model_type": None}, {"model_type": "mistral", "layer_types": []},
+                   {"model_type": "llama", "hidden_size": "x"}, {"model_type": "t5", "tokenizer_class": "X"}):
+        yield f"odd-config-{json.dumps(config)[:40]}", case("bytes", named("GPT2"), config__json=config)
+    yield "odd-tokenizer-config", case("bytes", tokenizer_config__json=[])
+    yield "odd-map-list", case("bytes", special_tokens_map__json=[])
+    yield "odd-added-list", case("bytes", added_tokens__json=[])
+    yield "odd-added-text", case("bytes", added_tokens__json={"<a>": "5"})
+    yield "odd-model-file", case("bytes", named("Llama"), tokenizer__model="no model")
+    yield "odd-model-only", case("bytes", named("Llama"), vocab="none", tokenizer__model="no model")
+    yield "odd-tekken-only", case("bytes", {}, vocab="none", tekken__json="{}")
+    yield "odd-no-added", case("bytes", None, {"added_tokens": None})
+    yield "odd-no-type", case("bytes", named("GPT2"), {"model.type": None})
+
+
 def sections():
     """What a file says that a class keeps or loses."""
     cut = {"truncation": {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0},
@@ -286,7 +389,8 @@ def sections():
 
 def cases():
     out = {}
-    for part in (classes, choosing, tokens, sections):
+    for part in (classes, class_tokens, charsmaps, choosing, tokens,
+                 sections):
         for name, value in part():
             assert name not in out, name
             out[name] = value
