@@ -3,8 +3,8 @@
  * Why that is exact: text between two added tokens with normalized=false is normalized,
  * pre-tokenized and tokenized as a piece of its own, whatever stands around it; only whether
  * something stands before it at all can matter, to a pre-tokenizer that treats the start of the
- * input in its own way, and then it is part of the state. Pieces overlap only where a token that swallows
- * white space meets another one in it; such a text stays whole. */
+ * input in its own way, and then it is part of the state. Pieces overlap only where a token that
+ * swallows white space meets another one in it; such a text stays whole. */
 #include "tokenizer/segments.h"
 
 #include "base/alloc.h"
