@@ -70,7 +70,8 @@ td_code tk_encoding_reserve(tk_ctx *ctx, tk_encoding *enc, size_t extra, td_erro
         return TD_OK;
     size_t cap = enc->cap * 2 + extra + 64;
     td_arena *a = &ctx->arena;
-    tk_encoding to = { .cap = cap, .count = enc->count };
+    tk_encoding to = *enc;
+    to.cap = cap;
     to.ids = td_arena_array(a, td_id, cap);
     if (to.ids == NULL)
         return tk_nomem(ctx, err);

@@ -58,12 +58,15 @@ typedef struct tk_tokens {
 } tk_tokens;
 
 /* The result while post-processors work on it. starts, ends (bytes of the input) and values are
- * NULL when ctx->track is off. */
+ * NULL when ctx->track is off. A template makes several parts of it, which processors behind it
+ * treat one by one (post/post.h); part_ends NULL: all is one. */
 typedef struct tk_encoding {
     td_id *ids;
     uint32_t *starts, *ends;
     td_str *values;
     size_t count, cap;
+    size_t *part_ends;
+    uint32_t part_count;
 } tk_encoding;
 
 /* One call's scratch. */
@@ -126,7 +129,8 @@ struct tk_post {
     const char *type;
     td_code (*apply)(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool add_special,
                      td_error *err);
-    uint32_t copies; /* how many times the text's ids are in its output: 1 */
+    uint32_t copies; /* how many times the text's ids are in its output; 0: that is not known */
+    bool makes_parts; /* is or holds a template */
     const tk_post *const *parts;
     uint32_t part_count;
 };

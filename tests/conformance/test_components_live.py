@@ -486,6 +486,12 @@ POST_PROCESSORS = {
     "sequence_twice": sequence("processors", {"type": "BertProcessing", **CLS_SEP},
                                roberta(True, True)),
     "sequence_empty": sequence("processors"),
+    "after_template": sequence("processors", template("[CLS]", "A", "[SEP]"), roberta(True, True)),
+    "bert_after_template": sequence("processors", template("A", "[SEP]"),
+                                    {"type": "BertProcessing", **CLS_SEP}),
+    "two_templates": sequence("processors", template("[CLS]", "A"), template("A", "[SEP]", "A")),
+    "three_texts": sequence("processors", template("[CLS]", "A", "[SEP]"), template("A")),
+    "no_texts": sequence("processors", template(), template("A")),
 }
 
 
@@ -645,3 +651,64 @@ def test_scores_are_the_reference_s_doubles(tmp_path):
         text = spec("wordlevel").replace(json.dumps(MODELS["wordlevel"]),
                                          '{"type": "Unigram", "unk_id": 0, "vocab": [%s]}' % vocab)
         check(tmp_path, text, texts)
+
+
+# ---- whole pipelines ----
+
+def families():
+    strip_both = {"type": "Strip", "strip_left": True, "strip_right": True}
+    quotes = replace("String", "``", '"')
+    cls = template("[CLS]", "A", "[SEP]")
+    byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
+    t5 = sequence("pretokenizers", {"type": "WhitespaceSplit"}, metaspace(add_prefix_space=True))
+    llama = norms({"type": "Prepend", "prepend": "▁"}, replace("String", " ", "▁"))
+    nfkc = precompiled(like_nfkc())
+    yield "bert", spec("wordpiece", bert(True, True, None, True), {"type": "BertPreTokenizer"}, cls,
+                       DECODERS["wordpiece_1"])
+    yield "roberta", spec("byte_bpe", None, byte_level, roberta(True, True), DECODERS["byte_level"])
+    yield "t5", spec("unigram", nfkc, t5, template("A", "</s>"), DECODERS["metaspace_always"])
+    yield "albert", spec("unigram", norms(quotes, {"type": "NFKD"}, {"type": "StripAccents"},
+                                          {"type": "Lowercase"}, nfkc), t5, cls,
+                         DECODERS["metaspace_always"])
+    yield "xlnet", spec("unigram_bytes", norms(quotes, nfkc, strip_both,
+                                               replace("Regex", " {2,}", " ")), metaspace(), cls)
+    yield "llama", spec("bpe_bytes", llama, None, template("<s>", "A"), DECODERS["llama"])
+    yield "llama_new", spec("bpe_bytes", None, metaspace(prepend_scheme="first", split=False),
+                            template("<s>", "A"), DECODERS["llama"])
+    yield "gpt", spec("bpe_parts", bert(True, True, None, True), {"type": "BertPreTokenizer"}, None,
+                      DECODERS["bpe"])
+    yield "wav2vec", spec("wordlevel", None, {"type": "FixedLength", "length": 1}, None,
+                          DECODERS["ctc_1"])
+    yield "bytes_in_norm", spec("byte_bpe", norms({"type": "Prepend", "prepend": " "},
+                                                  {"type": "ByteLevel"}), None, None,
+                                DECODERS["byte_level"])
+
+
+@pytest.mark.parametrize("name, text", list(families()))
+def test_families(tmp_path, name, text):
+    check(tmp_path, text, texts_for(name, 250))
+
+
+def random_pipeline(seed):
+    r = random.Random(seed)
+
+    def some(parts, key, most):
+        chosen = [r.choice(list(parts.values())) for _ in range(r.randrange(most + 1))]
+        return None if not chosen else chosen[0] if len(chosen) == 1 else sequence(key, *chosen)
+    added = [dict(a, normalized=r.random() < 0.3, lstrip=r.random() < 0.2, rstrip=r.random() < 0.2,
+                  single_word=r.random() < 0.2) for a in ADDED if r.random() < 0.6]
+    return spec(r.choice(list(MODELS)), some(NORMALIZERS, "normalizers", 3),
+                some(PRE_TOKENIZERS, "pretokenizers", 3), some(POST_PROCESSORS, "processors", 2),
+                some(DECODERS, "decoders", 3), added)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_pipelines(tmp_path, seed):
+    text = random_pipeline(seed)
+    message = load_error(tmp_path, text)
+    if message is not None and "the same normalized form" in message:
+        return  # which of the two the reference finds differs from run to run
+    if reference_loads(text):
+        check(tmp_path, text, texts_for(seed, 60), seed)
+    else:
+        assert message is not None

@@ -1,31 +1,16 @@
 /* BertProcessing and RobertaProcessing: one token before the text, one behind it; the latter also
  * trims offsets. */
-#include <string.h>
-
 #include "tokenizer/load/components.h"
 #include "tokenizer/post/post.h"
 
-typedef struct token {
-    td_str text;
-    td_id id;
-} token;
-
 typedef struct bert {
     tk_post base;
-    token cls, sep;
-    bool trim_offsets, add_prefix_space;
+    td_str cls_text, sep_text;
+    td_id cls, sep;
+    bool is_roberta, trim_offsets, add_prefix_space;
 } bert;
 
-static void put(tk_encoding *out, const tk_ctx *ctx, const token *t)
-{
-    out->ids[out->count] = t->id;
-    if (ctx->track) {
-        out->starts[out->count] = out->ends[out->count] = 0;
-        out->values[out->count] = t->text;
-    }
-    out->count++;
-}
-
+/* Parts behind the first come from a template: the reference takes them for the second text. */
 static td_code apply(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool add_special,
                      td_error *err)
 {
@@ -34,19 +19,17 @@ static td_code apply(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool ad
         tk_trim_offsets(ctx, enc, b->add_prefix_space);
     if (!add_special)
         return TD_OK;
-    tk_encoding out = { 0 };
-    TD_TRY(tk_encoding_reserve(ctx, &out, enc->count + 2, err));
-    put(&out, ctx, &b->cls);
-    if (enc->count != 0) {
-        memcpy(out.ids + 1, enc->ids, enc->count * sizeof *enc->ids);
-        if (ctx->track) {
-            memcpy(out.starts + 1, enc->starts, enc->count * sizeof *enc->starts);
-            memcpy(out.ends + 1, enc->ends, enc->count * sizeof *enc->ends);
-            memcpy(out.values + 1, enc->values, enc->count * sizeof *enc->values);
-        }
-        out.count += enc->count;
+    tk_encoding out;
+    TD_TRY(tk_parts_begin(ctx, tk_part_count(enc), &out, err));
+    for (uint32_t i = 0; i < tk_part_count(enc); i++) {
+        if (i == 0)
+            TD_TRY(tk_put_special(ctx, &out, b->cls, b->cls_text, err));
+        else if (b->is_roberta)
+            TD_TRY(tk_put_special(ctx, &out, b->sep, b->sep_text, err));
+        TD_TRY(tk_put_part(ctx, &out, enc, i, err));
+        TD_TRY(tk_put_special(ctx, &out, b->sep, b->sep_text, err));
+        tk_end_part(&out);
     }
-    put(&out, ctx, &b->sep);
     *enc = out;
     return TD_OK;
 }
@@ -59,11 +42,12 @@ td_code tk_make_post_bert(const tk_at *at, const tk_post **ret)
     if (b == NULL)
         return TD_E_INTERNAL;
     b->base = (tk_post){ .type = "BertProcessing", .apply = apply, .copies = 1 };
-    TD_TRY(tk_get_token(at, "sep", &b->sep.text, &b->sep.id));
-    TD_TRY(tk_get_token(at, "cls", &b->cls.text, &b->cls.id));
+    TD_TRY(tk_get_token(at, "sep", &b->sep_text, &b->sep));
+    TD_TRY(tk_get_token(at, "cls", &b->cls_text, &b->cls));
     if (tk_at_field(at, "trim_offsets", &field) && field.value.tag == TD_V_BOOL &&
         tk_at_field(at, "add_prefix_space", &field) && field.value.tag == TD_V_BOOL) {
         b->base.type = "RobertaProcessing";
+        b->is_roberta = true;
         TD_TRY(tk_get_bool(at, "trim_offsets", &b->trim_offsets));
         TD_TRY(tk_get_bool(at, "add_prefix_space", &b->add_prefix_space));
     }

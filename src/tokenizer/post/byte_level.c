@@ -57,9 +57,12 @@ static uint32_t backward(td_str text, uint32_t at, size_t n)
 
 void tk_trim_offsets(const tk_ctx *ctx, tk_encoding *enc, bool add_prefix_space)
 {
+    uint32_t part = 0;
     for (size_t i = 0; ctx->track && i < enc->count; i++) {
         size_t leading = count_leading(enc->values[i]), trailing = count_trailing(enc->values[i]);
-        bool is_first = i == 0 || enc->starts[i] == 0;
+        while (part + 1 < tk_part_count(enc) && i >= tk_part_end(enc, part))
+            part++;
+        bool is_first = i == tk_part_start(enc, part) || enc->starts[i] == 0;
         if (is_first && add_prefix_space && leading == 1)
             leading = 0;
         enc->starts[i] = forward(ctx->input, enc->starts[i], enc->ends[i], leading);

@@ -21,8 +21,12 @@ td_code tk_make_post_sequence(const tk_at *at, const tk_post **ret)
     for (; p->part_count < list.value.len; p->part_count++) {
         tk_at item = tk_at_item(&list, p->part_count);
         TD_TRY(tk_make_post(&item, &parts[p->part_count]));
-        if (p->copies == 1) /* any number but 1 means that counts do not add up */
-            p->copies = parts[p->part_count]->copies;
+        const tk_post *part = parts[p->part_count];
+        /* A template behind another one may use its parts in any way. Any number but 1 means that
+         * counts do not add up. */
+        if (p->copies == 1)
+            p->copies = p->makes_parts && part->makes_parts ? 0 : part->copies;
+        p->makes_parts |= part->makes_parts;
     }
     *ret = p;
     return TD_OK;

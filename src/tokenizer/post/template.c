@@ -1,55 +1,36 @@
-/* TemplateProcessing: the text's ids between special tokens, by a template. Only the template of a
- * single text is used here. */
-#include <string.h>
-
+/* TemplateProcessing: the text's ids between special tokens, by a template. The template of two
+ * texts is used where another template made two parts of the text before. */
 #include "base/str.h"
 #include "tokenizer/load/components.h"
+#include "tokenizer/post/post.h"
 
 typedef struct piece {
-    bool is_text; /* the sequence A */
-    bool is_pair; /* the sequence B, which a single text does not have */
-    td_str name;  /* of a special token */
-    bool missing; /* it is not in special_tokens */
+    bool is_text;
+    uint32_t text; /* 0: sequence A, 1: B */
+    td_str name;   /* of a special token */
+    bool missing;  /* it is not in special_tokens */
     const td_id *ids;
     const td_str *tokens;
     uint32_t count;
 } piece;
 
+typedef struct pieces {
+    piece *items;
+    uint32_t count;
+} pieces;
+
 typedef struct template {
     tk_post base;
-    piece *pieces;
-    uint32_t count;
+    pieces single, pair;
 } template;
 
-static td_code put_special(tk_ctx *ctx, const piece *p, tk_encoding *out, td_error *err)
+static td_code put_specials(tk_ctx *ctx, const piece *p, tk_encoding *out, td_error *err)
 {
     if (p->missing)
         return td_fail(err, TD_E_TOKENIZER, "post_processor: no special token '%.*s'",
-                       (int)p->name.len, p->name.ptr);
-    TD_TRY(tk_encoding_reserve(ctx, out, p->count, err));
-    for (uint32_t i = 0; i < p->count; i++) {
-        out->ids[out->count] = p->ids[i];
-        if (ctx->track) {
-            out->starts[out->count] = out->ends[out->count] = 0;
-            out->values[out->count] = p->tokens[i];
-        }
-        out->count++;
-    }
-    return TD_OK;
-}
-
-static td_code put_text(tk_ctx *ctx, const tk_encoding *enc, tk_encoding *out, td_error *err)
-{
-    TD_TRY(tk_encoding_reserve(ctx, out, enc->count, err));
-    if (enc->count == 0)
-        return TD_OK;
-    memcpy(out->ids + out->count, enc->ids, enc->count * sizeof *enc->ids);
-    if (ctx->track) {
-        memcpy(out->starts + out->count, enc->starts, enc->count * sizeof *enc->starts);
-        memcpy(out->ends + out->count, enc->ends, enc->count * sizeof *enc->ends);
-        memcpy(out->values + out->count, enc->values, enc->count * sizeof *enc->values);
-    }
-    out->count += enc->count;
+                       p->name.len < 100 ? (int)p->name.len : 100, p->name.ptr);
+    for (uint32_t i = 0; i < p->count; i++)
+        TD_TRY(tk_put_special(ctx, out, p->ids[i], p->tokens[i], err));
     return TD_OK;
 }
 
@@ -57,18 +38,25 @@ static td_code apply(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool ad
                      td_error *err)
 {
     const template *t = (const template *)self;
-    tk_encoding out = { 0 };
-    if (!add_special && t->count == 1 && t->pieces[0].is_text)
+    uint32_t texts = tk_part_count(enc);
+    if (texts != 1 && texts != 2)
+        return td_fail(err, TD_E_TOKENIZER, "post_processor: a template for %u texts", texts);
+    const pieces *use = texts == 1 ? &t->single : &t->pair;
+    if (texts == 1 && !add_special && use->count == 1 && use->items[0].is_text &&
+        use->items[0].text == 0)
         return TD_OK;
-    for (uint32_t i = 0; i < t->count; i++) {
-        const piece *p = &t->pieces[i];
-        if (p->is_pair)
+    tk_encoding out;
+    TD_TRY(tk_parts_begin(ctx, use->count, &out, err));
+    for (uint32_t i = 0; i < use->count; i++) {
+        const piece *p = &use->items[i];
+        if (!p->is_text && !add_special)
+            continue;
+        if (p->is_text && p->text >= texts)
             return td_fail(err, TD_E_TOKENIZER,
                            "post_processor: the template of a single text uses $B");
-        if (p->is_text)
-            TD_TRY(put_text(ctx, enc, &out, err));
-        else if (add_special)
-            TD_TRY(put_special(ctx, p, &out, err));
+        TD_TRY(p->is_text ? tk_put_part(ctx, &out, enc, p->text, err)
+                          : put_specials(ctx, p, &out, err));
+        tk_end_part(&out);
     }
     *enc = out;
     return TD_OK;
@@ -122,15 +110,29 @@ static td_code read_piece(const tk_at *item, const tk_at *specials, piece *p)
         td_str name;
         TD_TRY(tk_get_str(&inner, "id", &name));
         TD_TRY(tk_get_uint(&inner, "type_id", &type_id));
-        p->is_text = td_str_eq(name, TD_STR("A"));
-        p->is_pair = td_str_eq(name, TD_STR("B"));
-        return p->is_text || p->is_pair ? TD_OK : tk_at_fail(&inner, "id", "expected A or B");
+        p->is_text = true;
+        p->text = td_str_eq(name, TD_STR("B"));
+        return p->text == 1 || td_str_eq(name, TD_STR("A"))
+                   ? TD_OK
+                   : tk_at_fail(&inner, "id", "expected A or B");
     }
     if (!tk_at_field(item, "SpecialToken", &inner))
         return tk_at_fail(item, NULL, "expected Sequence or SpecialToken");
     TD_TRY(tk_get_str(&inner, "id", &p->name));
     TD_TRY(tk_get_uint(&inner, "type_id", &type_id));
     return read_special(specials, p);
+}
+
+static td_code read_pieces(const tk_at *list, const tk_at *specials, pieces *ret)
+{
+    ret->items = tk_new(list->load, (list->value.len + 1) * sizeof *ret->items);
+    if (ret->items == NULL)
+        return TD_E_INTERNAL;
+    for (; ret->count < list->value.len; ret->count++) {
+        tk_at item = tk_at_item(list, ret->count);
+        TD_TRY(read_piece(&item, specials, &ret->items[ret->count]));
+    }
+    return TD_OK;
 }
 
 td_code tk_make_post_template(const tk_at *at, const tk_post **ret)
@@ -141,19 +143,18 @@ td_code tk_make_post_template(const tk_at *at, const tk_post **ret)
     if (!tk_at_field(at, "special_tokens", &specials) || specials.value.tag != TD_V_DICT)
         return tk_at_fail(at, "special_tokens", "expected an object");
     template *t = TK_NEW(at->load, template);
-    piece *pieces = tk_new(at->load, (single.value.len + 1) * sizeof *pieces);
-    if (t == NULL || pieces == NULL)
+    if (t == NULL)
         return TD_E_INTERNAL;
-    t->base = (tk_post){ .type = "TemplateProcessing", .apply = apply };
-    t->pieces = pieces;
-    for (; t->count < single.value.len; t->count++) {
-        tk_at item = tk_at_item(&single, t->count);
-        TD_TRY(read_piece(&item, &specials, &pieces[t->count]));
-        t->base.copies += pieces[t->count].is_text;
+    t->base = (tk_post){ .type = "TemplateProcessing", .apply = apply, .makes_parts = true };
+    TD_TRY(read_pieces(&single, &specials, &t->single));
+    TD_TRY(read_pieces(&pair, &specials, &t->pair));
+    bool second = false;
+    for (uint32_t i = 0; i < t->single.count; i++) {
+        t->base.copies += t->single.items[i].is_text;
+        second |= t->single.items[i].text == 1;
     }
-    for (uint32_t i = 0; i < t->count; i++)
-        if (pieces[i].is_pair)
-            t->base.copies = 0;
+    if (second) /* there is none */
+        t->base.copies = 0;
     *ret = &t->base;
     return TD_OK;
 }
