@@ -100,7 +100,7 @@ class Probe:
                 and not p.startswith("add_")]
         self.names = [] if name == "EsmcTokenizer" else STANDARD + more
 
-    def load(self, config, charsmap=False, has_post=True):
+    def load(self, config, charsmap=False, has_post=True, special_map=None):
         kind = getattr(self.cls.model, "__name__", None)
         if kind is None:
             kind = "WordPiece" if "Former" in self.name else "Unigram"
@@ -124,6 +124,10 @@ class Probe:
                 "post_processor": post if has_post else None, "decoder": None, "model": model}
         (self.folder / "tokenizer.json").write_text(json.dumps(file))
         (self.folder / "tokenizer_config.json").write_text(json.dumps(config))
+        map_file = self.folder / "special_tokens_map.json"
+        map_file.unlink(missing_ok=True)
+        if special_map is not None:
+            map_file.write_text(json.dumps(special_map))
         return self.cls.from_pretrained(str(self.folder))
 
     def given(self):
@@ -233,19 +237,38 @@ class Probe:
                             "TD_TOKEN_TEXT" if g is None else flags(g)))
         return out
 
+    def extra_list(self, config, special_map=None):
+        tok = self.load(self.given() | config, special_map=special_map)
+        return [str(t) for t in tok._extra_special_tokens]
+
     def extra(self):
-        """Extra tokens of the class, and what becomes of them when a config has some."""
+        """Extra tokens of the class, and what becomes of them when files have some."""
         own = self.load(self.given())._extra_special_tokens
-        given = [str(t) for t in self.load(self.given() | {"extra_special_tokens": ["zzz"]})
-                 ._extra_special_tokens]
         own_text = [str(t) for t in own]
-        if not own:
-            return [], "REPLACED"
-        how = {("zzz",): "REPLACED", ("zzz", *own_text): "BEHIND",
-               (*own_text, "zzz"): "BEFORE"}[tuple(given)]
+
+        def how(tokens):
+            return {("zzz",): "REPLACED", ("zzz", *own_text): "BEHIND",
+                    (*own_text, "zzz"): "BEFORE"}.get(tuple(tokens), "REFUSED")
+        extra = "REPLACED" if not own else how(self.extra_list({"extra_special_tokens": ["zzz"]}))
+        more = "REPLACED" if not own else how(
+            self.extra_list({}, {"additional_special_tokens": ["zzz"]}))
         if self.name == "MBart50Tokenizer":  # its list then names them, and its backend lacks them
-            how = "REPLACED"
-        return [(str(t), flags(t)) for t in own], how
+            extra = "REPLACED"
+        merges = "yyy" in self.extra_list({"extra_special_tokens": ["zzz"],
+                                           "additional_special_tokens": ["yyy"]})
+        keeps = own != [] and self.extra_list({"extra_special_tokens": None}) == own_text
+        return [(str(t), flags(t)) for t in own], extra, more, merges, keeps
+
+    def without_unknown(self):
+        """How the model spells an unknown token that is not set."""
+        if "unk_token" not in self.names or "__init__" not in self.cls.__dict__:
+            return "TD_UNSET_NULL"
+        try:
+            tok = self.load(self.given() | {"unk_token": None})
+        except Exception:  # noqa: BLE001 - it must be set
+            return "TD_UNSET_REFUSED"
+        text = json.loads(tok.backend_tokenizer.to_str())["model"].get("unk_token")
+        return "TD_UNSET_NULL" if text is None else f"TD_UNSET_{text.upper()}"
 
 
 def flags(token):
@@ -312,7 +335,7 @@ def write_class(name, folder, texts, rules):
     if name == "GPTNeoXTokenizer":
         assert all(r[3] == r[4] == "A" for r in rows)
     model = json.loads(models.pop())
-    named, (extra, how) = probe.tokens(), probe.extra()
+    named, (extra, how, more, merges, keeps) = probe.tokens(), probe.extra()
     kind = model["type"]
     ident = name.removesuffix("Tokenizer")
     print(f"static const td_class_named {ident}_named[] = {{")
@@ -344,8 +367,12 @@ def write_class(name, folder, texts, rules):
         "unknown": f"TD_UNKNOWN_{unknown[0]}", "unknown_at": unknown[1],
         "rebuilds": str(own_init).lower(), "own_vocabulary": str(own_vocab).lower(),
         "takes_charsmap": str(bool(takes_map)).lower(), "extra_how": f"TD_EXTRA_{how}",
+        "additional_how": f"TD_EXTRA_{more}", "unset_unknown": probe.without_unknown(),
         "resets": f"TD_{resets(cls)}", "files": f"TD_{files_of(cls)}",
     }
+    for field, value in (("merges_lists", merges), ("null_keeps_extra", keeps)):
+        if value:
+            fields[field] = "true"
     if language:
         fields |= dict(zip(("language", "language_default", "language_wrap"),
                            map(c_string, language)))

@@ -8,6 +8,7 @@
  *        vocabulary entry of the same text, else the next free one, so order is all that counts. */
 #include "chat/added_tokens.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -120,10 +121,10 @@ typedef struct merge {
     const td_token_files *files;
     td_named_list named; /* a token without text: unset */
     td_token_list extra;
-    bool extra_configured;
+    enum { NOWHERE, EXTRA, EXTRA_NULL, ADDITIONAL } extra_source; /* the key they came by */
     td_token_list by_id;
-    int64_t highest_id;  /* of by_id */
-    td_dict *index;      /* text -> place in the backend's list */
+    int64_t highest_id; /* of by_id */
+    td_dict *index;     /* text -> place in the backend's list */
     td_error *err;
 } merge;
 
@@ -172,8 +173,8 @@ static td_code push_configured(merge *m, td_str key, td_value v, bool from_map)
         if (from_map) {
             const td_value *normalized = key_of(v.as.dict, "normalized");
             token.special = true;
-            token.normalized = normalized != NULL && normalized->tag == TD_V_BOOL &&
-                               normalized->as.boolean;
+            token.normalized =
+                normalized != NULL && normalized->tag == TD_V_BOOL && normalized->as.boolean;
         }
     } else if (!td_is_none(v)) {
         return td_fail(m->err, TD_E_TOKENIZER, "%s: \"%.*s\" is neither a text nor a token object",
@@ -252,62 +253,134 @@ static td_code extra_from_object(merge *m, const td_dict *d)
     return TD_OK;
 }
 
+/* The T5 family's own tokens are numbered; others have a fixed list. */
+static bool is_numbered(const td_class_rule *rule)
+{
+    return rule->extra->text != NULL && strcmp(rule->extra->text, "<extra_id_0>") == 0;
+}
+
+static td_code numbered_tokens(merge *m)
+{
+    enum { DEFAULT_COUNT = 100, COUNT_MAX = 100000, TEXT_MAX = 32 };
+    const td_value *ids = key_of(m->files->tok_config, "extra_ids");
+    int64_t count = ids == NULL ? DEFAULT_COUNT : ids->tag == TD_V_INT ? ids->as.integer : -1;
+    if (count < 0 || count > COUNT_MAX)
+        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: extra_ids is no count");
+    int64_t given = 0;
+    for (size_t i = 0; m->extra_source == ADDITIONAL && i < m->extra.count; i++)
+        given += td_str_find(m->extra.items[i].text, TD_STR("<extra_id_"), 0) != TD_NOT_FOUND;
+    if (given != 0 && count > 0 && given != count)
+        return td_fail(m->err, TD_E_TOKENIZER,
+                       "additional_special_tokens hold %lld of %lld extra ids", (long long)given,
+                       (long long)count);
+    for (int64_t i = 0; given == 0 && i < count; i++) {
+        char *text = td_arena_array(m->a, char, TEXT_MAX);
+        if (text == NULL)
+            return td_arena_fail(m->a, m->err);
+        snprintf(text, TEXT_MAX, "<extra_id_%lld>", (long long)i);
+        TD_TRY(push_added(m->a, &m->extra, plain_special(td_str_from(text)), m->err));
+    }
+    return TD_OK;
+}
+
 /* The class's own extra tokens, if those of the files leave them in. */
 static td_code extra_from_class(merge *m)
 {
     const td_class_rule *rule = m->files->rule;
-    if (rule == NULL || (m->extra_configured && rule->extra_how == TD_EXTRA_REPLACED))
+    if (rule == NULL)
         return TD_OK;
-    const td_value *ids = key_of(m->files->tok_config, "extra_ids");
-    bool numbered = rule->extra->text != NULL && strcmp(rule->extra->text, "<extra_id_0>") == 0;
-    if (numbered && ids != NULL && (ids->tag != TD_V_INT || ids->as.integer != 100))
+    int how = m->extra_source == NOWHERE      ? TD_EXTRA_BEHIND
+              : m->extra_source == ADDITIONAL ? rule->additional_how
+                                              : (int)rule->extra_how;
+    if (m->extra_source == EXTRA_NULL && rule->null_keeps_extra)
+        how = TD_EXTRA_BEHIND;
+    if (is_numbered(rule) && m->extra_source != EXTRA && m->extra_source != EXTRA_NULL)
+        return numbered_tokens(m);
+    if (how == TD_EXTRA_REFUSED)
         return td_fail(m->err, TD_E_TOKENIZER,
-                       "tokenizer_config.json: extra_ids other than 100 are not available");
+                       "additional_special_tokens of %s are not available in this version",
+                       rule->name);
+    if (how == TD_EXTRA_REPLACED)
+        return TD_OK;
     td_token_list given = m->extra;
-    if (rule->extra_how == TD_EXTRA_BEFORE)
+    if (how == TD_EXTRA_BEFORE)
         m->extra = (td_token_list){ 0 };
     for (const td_class_extra *e = rule->extra; e->text != NULL; e++) {
-        if (find_added(&given, td_str_from(e->text)) == NULL)
-            TD_TRY(push_added(m->a, &m->extra, with_flags(td_str_from(e->text), e->flags),
-                              m->err));
+        td_added token = with_flags(td_str_from(e->text), e->flags);
+        if (how == TD_EXTRA_BEFORE || find_added(&given, token.text) == NULL)
+            TD_TRY(push_added(m->a, &m->extra, token, m->err));
     }
-    for (size_t i = 0; rule->extra_how == TD_EXTRA_BEFORE && i < given.count; i++)
-        TD_TRY(push_added(m->a, &m->extra, given.items[i], m->err));
+    for (size_t i = 0; how == TD_EXTRA_BEFORE && i < given.count; i++) {
+        if (find_added(&m->extra, given.items[i].text) == NULL)
+            TD_TRY(push_added(m->a, &m->extra, given.items[i], m->err));
+    }
     return TD_OK;
+}
+
+/* Named tokens as newer files keep them; another one of the configuration's own hides them. */
+static td_code named_from_specific(merge *m)
+{
+    const td_value *v = key_of(m->files->tok_config, "model_specific_special_tokens");
+    for (size_t i = 0; i < m->named.count; i++) {
+        if (m->named.items[i].configured && !is_standard(m->named.items[i].name))
+            return TD_OK;
+    }
+    if (v == NULL || td_is_none(*v))
+        return TD_OK;
+    if (v->tag != TD_V_DICT)
+        return td_fail(m->err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: model_specific_special_tokens must be an object");
+    return extra_from_object(m, v->as.dict);
+}
+
+/* A list of extra tokens, or null. */
+static td_code take_list(merge *m, td_value v, int source)
+{
+    m->extra_source = td_is_none(v) ? EXTRA_NULL : source;
+    if (td_is_none(v))
+        return TD_OK;
+    if (v.tag != TD_V_LIST)
+        return td_fail(m->err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: extra special tokens must be a list");
+    return extra_from_list(m, v, "tokenizer_config.json", /* objects */ false);
 }
 
 static td_code extra_tokens(merge *m, bool with_map)
 {
     const td_value *extra = key_of(m->files->tok_config, "extra_special_tokens");
     const td_value *more = key_of(m->files->tok_config, "additional_special_tokens");
-    bool object = extra != NULL && extra->tag == TD_V_DICT;
+    bool object = is_filled(extra) && extra->tag == TD_V_DICT;
     if (object)
         TD_TRY(extra_from_object(m, extra->as.dict));
-    bool configured = extra != NULL && !object; /* the key is there, whatever it holds */
-    if (more != NULL && !(configured && is_filled(extra))) {
-        configured = true;
-        extra = more;
-    }
-    if (configured && extra->tag == TD_V_LIST)
-        TD_TRY(extra_from_list(m, *extra, "tokenizer_config.json", /* objects */ false));
-    else if (configured && !td_is_none(*extra))
-        return td_fail(m->err, TD_E_TOKENIZER,
-                       "tokenizer_config.json: extra special tokens must be a list");
+    if (more != NULL && !is_filled(extra))
+        TD_TRY(take_list(m, *more, EXTRA)); /* takes the other's place */
+    else if (extra != NULL && !object && !(extra->tag == TD_V_DICT))
+        TD_TRY(take_list(m, *extra, EXTRA));
+    else if (more != NULL && !td_is_none(*more))
+        TD_TRY(take_list(m, *more, ADDITIONAL));
+    if (more != NULL && is_filled(extra) && !object && m->files->rule != NULL &&
+        m->files->rule->merges_lists && more->tag == TD_V_LIST)
+        TD_TRY(extra_from_list(m, *more, "tokenizer_config.json", /* objects */ false));
     const td_dict *map = with_map ? m->files->special_map : NULL;
-    for (int i = 0; i < 2; i++) { /* extra tokens of the map come on top, additional ones instead */
-        more = key_of(map, i == 0 ? "extra_special_tokens" : "additional_special_tokens");
-        if (more == NULL || more->tag != TD_V_LIST || (i == 1 && configured))
-            continue;
-        configured = true;
-        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ i == 0));
+    more = key_of(map, "extra_special_tokens"); /* on top of those of the configuration */
+    if (more != NULL && more->tag == TD_V_LIST) {
+        m->extra_source = EXTRA;
+        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ true));
     }
-    m->extra_configured = configured;
+    more = key_of(map, "additional_special_tokens"); /* instead of them */
+    if (m->extra_source == NOWHERE && more != NULL && more->tag == TD_V_LIST) {
+        m->extra_source = ADDITIONAL;
+        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ false));
+    }
     return TD_OK;
 }
 
 static bool parse_id(td_str text, int64_t *ret)
 {
     int64_t id = 0;
+    bool minus = text.len > 1 && text.ptr[0] == '-';
+    if (minus)
+        text = td_str_from_offset(text, 1);
     if (text.len == 0 || text.len > 10)
         return false;
     for (size_t i = 0; i < text.len; i++) {
@@ -315,7 +388,7 @@ static bool parse_id(td_str text, int64_t *ret)
             return false;
         id = id * 10 + (text.ptr[i] - '0');
     }
-    *ret = id;
+    *ret = minus ? -id : id;
     return true;
 }
 
@@ -471,8 +544,7 @@ static td_code queue_token(merge *m, td_token_list *queue, td_added token)
     if (td_dict_find(m->index, token.text) != NULL)
         return TD_OK;
     for (size_t i = 0; i < queue->count; i++) {
-        if (queue->items[i].is_text == token.is_text &&
-            td_str_eq(queue->items[i].text, token.text))
+        if (queue->items[i].is_text == token.is_text && td_str_eq(queue->items[i].text, token.text))
             return TD_OK;
     }
     token.special |= is_named(m, token.text);
@@ -484,8 +556,8 @@ static td_code add_again(merge *m, td_tokens *t)
 {
     bool all = m->files->rule->resets == TD_RESET_ALL;
     for (size_t i = 0; i < m->named.count + m->extra.count; i++) {
-        td_added token = i < m->named.count ? m->named.items[i].token
-                                            : m->extra.items[i - m->named.count];
+        td_added token =
+            i < m->named.count ? m->named.items[i].token : m->extra.items[i - m->named.count];
         if (all || token.is_text)
             token = plain_special(token.text);
         token.special = true;
@@ -523,13 +595,17 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
 {
     merge m = { .a = a, .files = files, .highest_id = -1, .err = err };
     const td_value *decoder = key_of(files->tok_config, "added_tokens_decoder");
-    bool has_decoder = decoder != NULL && decoder->tag == TD_V_DICT;
+    bool has_decoder = decoder != NULL;
+    if (has_decoder && decoder->tag != TD_V_DICT)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: added_tokens_decoder must be an object");
     TD_TRY(named_from_defaults(&m));
     if (!has_decoder)
         TD_TRY(named_from_map(&m));
     TD_TRY(named_from_config(&m, /* with_map */ !has_decoder));
     TD_TRY(extra_tokens(&m, /* with_map */ !has_decoder));
     TD_TRY(has_decoder ? by_id_from_decoder(&m, *decoder) : by_id_from_files(&m));
+    TD_TRY(named_from_specific(&m));
     TD_TRY(named_from_padding(&m));
     TD_TRY(extra_from_class(&m));
     sort_by_id(&m.by_id);
@@ -543,8 +619,10 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
 td_code td_tokens_of_file(td_arena *a, const td_dict *file, td_token_list *ret, td_error *err)
 {
     const td_value *list = key_of(file, "added_tokens");
-    if (list == NULL || list->tag != TD_V_LIST)
+    if (list == NULL)
         return TD_OK;
+    if (list->tag != TD_V_LIST)
+        return td_fail(err, TD_E_TOKENIZER, "tokenizer.json: added_tokens must be a list");
     for (uint32_t i = 0; i < list->len; i++) {
         td_value v = list->as.items[i];
         td_added token = { 0 };
@@ -571,7 +649,7 @@ td_code td_tokens_to_value(td_arena *a, const td_token_list *list, td_value *ret
     for (size_t i = 0; i < list->count; i++) {
         const td_added *t = &list->items[i];
         td_dict *d = td_dict_new(a, 7);
-        bool ok = d != NULL && td_dict_set(a, d, td_key(TD_STR("id")), td_int(t->id)) &&
+        bool ok = d != NULL && td_dict_set(a, d, td_key(TD_STR("id")), td_int((int64_t)i)) &&
                   td_dict_set(a, d, td_key(TD_STR("content")), td_string(t->text)) &&
                   set_flag(a, d, TD_STR("single_word"), t->single_word) &&
                   set_flag(a, d, TD_STR("lstrip"), t->lstrip) &&

@@ -71,7 +71,12 @@ static td_code replaced(builder *b, td_str name, td_value *v)
         return TD_OK;
     }
     td_str text = td_named_text(&b->in->tokens->named, name);
-    if (text.ptr == NULL) /* what Python spells None */
+    bool unknown = td_str_eq(name, TD_STR("unk_token"));
+    if (text.ptr == NULL && unknown && b->in->rule->unset_unknown != TD_UNSET_REFUSED) {
+        *v = b->in->rule->unset_unknown == TD_UNSET_NULL ? td_none() : td_string(TD_STR("None"));
+        return TD_OK;
+    }
+    if (text.ptr == NULL)
         return td_fail(b->err, TD_E_TOKENIZER, "%s needs %.*s", b->in->rule->name, (int)name.len,
                        name.ptr);
     *v = td_string(text);
@@ -281,6 +286,11 @@ td_code td_class_build(td_arena *a, td_buf *scratch, const td_class_input *in, t
     TD_TRY(refuse_options(&b));
     find_charsmap(&b);
     TD_TRY(td_class_parts_for(in->rule, in->tok_config, b.charsmap.ptr != NULL, &parts, err));
+    const td_value *model = in->file->root != NULL ? key_of(in->file->root, "model") : NULL;
+    const td_value *type =
+        model != NULL && model->tag == TD_V_DICT ? key_of(model->as.dict, "type") : NULL;
+    if (type != NULL && !td_is_str(*type))
+        return td_fail(err, TD_E_TOKENIZER, "tokenizer.json: the model's type must be a text");
     if (in->rule->rebuilds) {
         TD_TRY(rebuild(&b, parts));
     } else {

@@ -63,7 +63,12 @@ typedef struct td_class_rule {
     bool rebuilds;       /* false: tokenizer.json stays, only parts[0].post may replace its own */
     bool own_vocabulary; /* the file's vocabulary is not used; it is in model */
     bool takes_charsmap; /* parts depend on a Precompiled normalizer of the file */
-    enum { TD_EXTRA_REPLACED, TD_EXTRA_BEHIND, TD_EXTRA_BEFORE } extra_how;
+    /* what becomes of the class's extra tokens when files have extra (additional) ones */
+    enum { TD_EXTRA_REPLACED, TD_EXTRA_BEHIND, TD_EXTRA_BEFORE, TD_EXTRA_REFUSED } extra_how;
+    int additional_how;
+    bool merges_lists;     /* extra tokens and additional ones, if there are both */
+    bool null_keeps_extra; /* null leaves the class's own */
+    enum { TD_UNSET_NULL, TD_UNSET_NONE, TD_UNSET_REFUSED } unset_unknown; /* "None" as a text */
     enum { TD_RESET_NONE, TD_RESET_TEXTS, TD_RESET_ALL } resets; /* tokens added again, plainly */
     enum { TD_FILES_NONE, TD_FILES_BPE, TD_FILES_VOCAB_TXT } files; /* beside tokenizer.json */
     bool rearranges;      /* a vocabulary without language codes gets them */

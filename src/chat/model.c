@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "chat/class_build.h"
+#include "chat/config_check.h"
 #include "chat/default_model.h"
 #include "chat/files.h"
 #include "chat/mistral_fix.h"
@@ -210,6 +211,7 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
         TD_TRY(skim(l->a, l->json, json_name, &l->skimmed, &l->files, l->err));
     if (m->compat == TD_COMPAT_TOKENIZER_JSON)
         return load_as_it_stands(m, l->a, l->json, &l->files, l->err);
+    TD_TRY(td_config_check(tok_config, l->err));
     const td_value *split =
         tok_config != NULL ? td_dict_find(tok_config, TD_STR("split_special_tokens")) : NULL;
     if (split != NULL && split->tag == TD_V_BOOL && split->as.boolean) {

@@ -189,14 +189,13 @@ static td_str text_of(const td_dict *d, const char *key)
     return v != NULL && td_is_str(*v) ? td_as_str(*v) : (td_str){ NULL, 0 };
 }
 
-static bool has_auto_map(const td_dict *tok_config)
+/* What names the tokenizer in auto_map; NULL: nothing does. */
+static const td_value *auto_map_of(const td_dict *tok_config)
 {
     const td_value *v = tok_config ? td_dict_find(tok_config, TD_STR("auto_map")) : NULL;
-    if (v == NULL)
-        return false;
-    if (v->tag == TD_V_LIST)
-        return v->len != 0;
-    return v->tag == TD_V_DICT && td_dict_find(v->as.dict, TD_STR("AutoTokenizer")) != NULL;
+    if (v != NULL && v->tag == TD_V_DICT)
+        v = td_dict_find(v->as.dict, TD_STR("AutoTokenizer"));
+    return v == NULL || td_is_none(*v) ? NULL : v;
 }
 
 static td_str model_type_of(const td_dict *config)
@@ -236,8 +235,12 @@ static td_code by_registration(const model_type *type, bool wrong, td_str hub, t
 }
 
 /* Remote code needs trust, which is never given here: known names go on without it. */
-static td_code check_auto_map(const model_type *type, td_str tok_class, td_error *err)
+static td_code check_auto_map(const model_type *type, td_value own_code, td_str tok_class,
+                              td_error *err)
 {
+    if ((own_code.tag != TD_V_LIST && !td_is_str(own_code)) || own_code.len < 2)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: auto_map must name a slow and a fast tokenizer");
     bool known = (tok_class.ptr != NULL && resolve(tok_class).ptr != NULL) ||
                  (type != NULL && type->has_config && type->registered[0] != '-');
     if (known)
@@ -251,10 +254,14 @@ static td_code check_auto_map(const model_type *type, td_str tok_class, td_error
 static bool is_generic_by_name(td_str name)
 {
     static const char *const names[] = {
-        "deepseek-ai/deepseek-r1-distill-llama-*", "deepseek-ai/deepseek-coder-*",
-        "allenai/dolma2-tokenizer",                "google/umt5-small",
-        "naver-clova-ix/donut-*",                  "salesforce/blip2-opt-*",
-        "salesforce/blip2-flan-t5-*",              "salesforce/instructblip-flan-t5-*",
+        "deepseek-ai/deepseek-r1-distill-llama-*",
+        "deepseek-ai/deepseek-coder-*",
+        "allenai/dolma2-tokenizer",
+        "google/umt5-small",
+        "naver-clova-ix/donut-*",
+        "salesforce/blip2-opt-*",
+        "salesforce/blip2-flan-t5-*",
+        "salesforce/instructblip-flan-t5-*",
         "stepfun-ai/step-3.7-*",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -280,11 +287,12 @@ td_code td_class_choose(td_str name, const td_dict *config, const td_dict *tok_c
     const model_type *named = find_type(text_of(config, "model_name"));
     bool wrong = (type != NULL && type->disbelieved) || (named != NULL && named->disbelieved);
     bool registered = type != NULL && type->registered[0] != '-';
-    bool amap = has_auto_map(tok_config) && !wrong;
+    const td_value *own_code = auto_map_of(tok_config);
     *ret = (td_class_choice){ .asked = tok_class.ptr != NULL ? tok_class : config_class };
 
-    if (amap) {
-        TD_TRY(check_auto_map(type, tok_class, err));
+    if (own_code != NULL) { /* a type that is not believed loses it, after all other rules */
+        if (type == NULL || !type->disbelieved)
+            TD_TRY(check_auto_map(type, *own_code, tok_class, err));
     } else if (type != NULL && type->has_config && is_generic_by_name(name)) {
         return decide(ret, TD_STR(GENERIC), "the model's name", err);
     } else if (hub.ptr != NULL) {

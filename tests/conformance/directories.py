@@ -234,6 +234,11 @@ def choosing():
     yield "choose-unknown-automap", case("bytes", named("My") | {"auto_map": {"AutoTokenizer": ["a.A", None]}})
     yield "choose-wrong-automap", case("bytes", named("My") | {"auto_map": {"AutoTokenizer": ["a.A", None]}},
                                        config__json={"model_type": "phi3"})
+    for kind, name, base in (("phi3", "Llama", "pieces"), ("phi3", "GPT2", "bytes"), ("glm4", "Qwen2", "bytes"),
+                             ("qwen3", "GPT2", "bytes")):
+        yield (f"choose-{kind}-{name}-automap",
+               case(base, named(name) | {"auto_map": {"AutoTokenizer": ["a.A", None]}},
+                    config__json={"model_type": kind}))
     yield "choose-automap-other", case("bytes", gpt | {"auto_map": {"AutoConfig": "a.A"}})
     yield "choose-bad-config", case("bytes", gpt, config__json="{")
     yield "choose-bad-tokenizer-config", case("bytes", tokenizer_config__json="{")
@@ -321,13 +326,16 @@ def odd():
             "token-false": {"bos_token": False}, "side": {"padding_side": "middle"},
             "template-number": {"chat_template": 5},
             "automap-null": {"auto_map": None}, "automap-text": {"auto_map": "a.A"},
-            "automap-empty": {"auto_map": {}},
+            "automap-empty": {"auto_map": {}}, "automap-short": {"auto_map": {"AutoTokenizer": []}},
+            "automap-name": {"auto_map": {"AutoTokenizer": "a.A"}},
+            "automap-class": named("GPT2") | {"auto_map": {"AutoTokenizer": ["a.A"]}},
+            "automap-class-name": named("GPT2") | {"auto_map": {"AutoTokenizer": "a.A"}},
             "automap-list": {"auto_map": ["a.A", None]},
             "split-number": {"split_special_tokens": 1}, "init-inputs": {"init_inputs": []},
-            "method-name": {"encode": 5}, "name-or-path": {"name_or_path": "other/place"},
+            "name-or-path": {"name_or_path": "other/place"},
             "files-null": {"fast_tokenizer_files": []}, "vocab-file": {"vocab_file": "/nowhere/x"},
             "model-specific": {"model_specific_special_tokens": {"x_token": "<a>"}},
-            "control": {"chat_control_tokens": "<a>"}, "max": {"model_max_length": "many"}}.items():
+            "control": {"chat_control_tokens": "<a>"}}.items():
         yield f"odd-{key}", case("wordpiece" if "lower" in key else "bytes", config)
     for name in ("T5", "Camembert", "Nllb", "MBart", "MLuke", "Pegasus", "SeamlessM4T"):
         both = {"extra_special_tokens": ["<a>"], "additional_special_tokens": ["<b>"]}
@@ -344,8 +352,8 @@ def odd():
     yield "odd-roberta-null-cls", case("bytes", named("Roberta") | {"cls_token": None})
     yield "odd-llama-null-unk", case("pieces", named("CodeLlama") | {"unk_token": None})
     yield "odd-codellama-null-bos", case("pieces", named("CodeLlama") | {"bos_token": None})
-    for config in ([], 5, {"model_type": 5}, {"model_type": None}, {"model_type": "mistral", "layer_types": []},
-                   {"model_type": "llama", "hidden_size": "x"}, {"model_type": "t5", "tokenizer_class": "X"}):
+    for config in ([], 5, {"model_type": 5}, {"model_type": None},
+                   {"model_type": "t5", "tokenizer_class": "X"}):
         yield f"odd-config-{json.dumps(config)[:40]}", case("bytes", named("GPT2"), config__json=config)
     yield "odd-tokenizer-config", case("bytes", tokenizer_config__json=[])
     yield "odd-map-list", case("bytes", special_tokens_map__json=[])
@@ -389,7 +397,7 @@ def sections():
 
 def cases():
     out = {}
-    for part in (classes, class_tokens, charsmaps, choosing, tokens,
+    for part in (classes, class_tokens, charsmaps, choosing, tokens, odd,
                  sections):
         for name, value in part():
             assert name not in out, name

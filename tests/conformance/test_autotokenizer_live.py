@@ -8,8 +8,9 @@ import directories
 import pytest
 
 CASES = directories.cases()
-# The reference makes a tokenizer without any vocabulary of these.
-EMPTY = {"files-none", "class-MBart50-over-bytes"}
+# The reference makes a tokenizer without a vocabulary of the first two, one whose template fails
+# of the third, and adds placeholders between the tokens of the last.
+EMPTY = {"files-none", "class-MBart50-over-bytes", "odd-template-number", "odd-map-Pegasus"}
 
 
 def reference(folder):
