@@ -174,6 +174,7 @@ static td_code begin(td_encoder *enc, td_str text, unsigned flags, td_error *err
     ctx->model = (tk_tokens){ 0 };
     ctx->input = text;
     ctx->inside = (flags & TK_ENCODE_INSIDE) != 0;
+    ctx->joined = (flags & TK_ENCODE_JOINED) != 0;
     ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || enc->tok->always_track;
     return TD_OK;
 }

@@ -36,8 +36,13 @@ struct td_encoder {
 td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err);
 
 /* Beside TD_ENCODE_: no added token with normalized=false is in the text; no post-processing; the
- * text is not the start of the input. */
-enum { TK_ENCODE_NO_RAW = 1u << 16, TK_ENCODE_NO_POST = 1u << 17, TK_ENCODE_INSIDE = 1u << 18 };
+ * text is not the start of the input; nor is it the start of what lies between two added tokens. */
+enum {
+    TK_ENCODE_NO_RAW = 1u << 16,
+    TK_ENCODE_NO_POST = 1u << 17,
+    TK_ENCODE_INSIDE = 1u << 18,
+    TK_ENCODE_JOINED = 1u << 19,
+};
 
 /* The six steps; the encoding lives in the context's arena (encode.c). */
 td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err);

@@ -76,6 +76,7 @@ typedef struct tk_ctx {
     td_str input;    /* the original text */
     bool track;      /* keep alignments */
     bool inside;     /* the input stands behind other text, which is counted elsewhere */
+    bool joined;     /* the same, without an added token in between */
     void *region;    /* the regex engine's registers, made on first use */
     tk_tokens model; /* tokens of the piece being tokenized; storage is reused */
 } tk_ctx;

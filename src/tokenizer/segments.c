@@ -1,4 +1,4 @@
-/* segments.c - cutting at added tokens (see segments.h).
+/* segments.c - cutting at added tokens, and between them with chunks.c (see segments.h).
  *
  * Why that is exact: text between two added tokens with normalized=false is normalized,
  * pre-tokenized and tokenized as a piece of its own, whatever stands around it; only whether
@@ -9,14 +9,17 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "tokenizer/chunks.h"
 #include "tokenizer/internal.h"
 
 struct td_cutter {
     const td_tokenizer *tok;
+    tk_chunks chunks;
     bool can_cut;
     td_str text;
     unsigned flags;
-    size_t at; /* bytes given out */
+    size_t at;    /* bytes given out */
+    size_t begin; /* of what lies between the added tokens around it */
     size_t cursor;
     tk_hit hit;
     bool has_hit, whole, want_special;
@@ -29,6 +32,7 @@ td_cutter *td_cutter_new(td_encoder *enc)
         return NULL;
     const td_tokenizer *tok = c->tok = enc->tok;
     c->can_cut = tok->post == NULL || tok->post->copies == 1;
+    tk_chunks_init(&c->chunks, tok);
     return c;
 }
 
@@ -75,7 +79,7 @@ td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, td_error *err
     c->flags = flags;
     c->whole = !c->can_cut || (c->tok->added.any_strip && !hits_in_order(c));
     c->want_special = (flags & TD_ENCODE_ADD_SPECIAL) != 0;
-    c->at = c->cursor = 0;
+    c->at = c->begin = c->cursor = 0;
     c->has_hit = !c->whole && next_hit(c, 0);
     return TD_OK;
 }
@@ -87,6 +91,8 @@ static td_segment part(td_cutter *c, size_t end, uint32_t state)
     if (c->at != 0 && state != TD_SEG_ADDED && c->tok->pretok != NULL &&
         c->tok->pretok->positional)
         state |= TD_SEG_INSIDE;
+    if (c->at != c->begin && state != TD_SEG_ADDED && c->chunks.prefixed)
+        state |= TD_SEG_JOINED;
     td_segment s = { { c->text.ptr + c->at, end - c->at }, state };
     c->at = end;
     return s;
@@ -103,12 +109,13 @@ bool td_cutter_next(td_cutter *c, td_segment *ret)
     }
     if (c->has_hit && c->at == c->hit.start) {
         *ret = part(c, c->hit.end, TD_SEG_ADDED);
+        c->begin = c->at;
         c->has_hit = next_hit(c, c->at);
         return true;
     }
     size_t end = c->has_hit ? c->hit.start : c->text.len;
     if (c->at < end) {
-        *ret = part(c, end, TD_SEG_TEXT);
+        *ret = part(c, tk_chunks_end(&c->chunks, c->text, c->at, end), TD_SEG_TEXT);
         return true;
     }
     if (!c->want_special || c->tok->post == NULL)
@@ -132,6 +139,8 @@ td_code td_segment_count(td_encoder *enc, const td_segment *segment, size_t *ret
         flags |= TD_ENCODE_ADD_SPECIAL;
     if ((segment->state & TD_SEG_INSIDE) != 0)
         flags |= TK_ENCODE_INSIDE;
+    if ((segment->state & TD_SEG_JOINED) != 0)
+        flags |= TK_ENCODE_JOINED;
     if ((segment->state & TD_SEG_TEXT) != 0)
         flags |= TK_ENCODE_NO_RAW | TK_ENCODE_NO_POST;
     return td_count(enc, segment->text, flags, ret_count, err);

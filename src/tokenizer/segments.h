@@ -7,8 +7,9 @@
  *
  * The count of a segment depends on nothing but its text and its state, so a memo may be keyed by
  * both (of one tokenizer). The sum over all segments is td_count of the whole text. Cuts are made
- * at added tokens, and where it is proven that no step of the pipeline looks across; where nothing
- * can be proven a text is one segment. Segments follow each other without gaps.
+ * at added tokens, and in long text between them where it is proven that no step of the pipeline
+ * looks across (chunks.h); where nothing can be proven a text is one segment. Segments follow each
+ * other without gaps. Texts that start alike have the same segments up to the last ones.
  *
  * With TD_ENCODE_ADD_SPECIAL the ids that the post-processor adds belong to a segment of their
  * own with an empty text, which comes last (so a text may have segments although it is empty). */
@@ -25,6 +26,7 @@ enum {
     TD_SEG_SPECIAL = 1u << 3, /* the ids that post-processing adds; text is empty */
     TD_SEG_WHOLE = 1u << 4,   /* a text that cannot be cut, together with those ids */
     TD_SEG_INSIDE = 1u << 5,  /* text stands before it, which the pre-tokenizer asks for */
+    TD_SEG_JOINED = 1u << 6,  /* it goes on with text, which the normalizer asks for */
 };
 
 typedef struct td_segment {

@@ -1,35 +1,11 @@
 /* The fast ways of encoding against the general one, on real tokenizers where they are present
  * (TD_MODELS or the user's cache), and the rules of loading on small ones. */
-#include "test.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "tokenizers.h"
 
 #include "base/utf8.h"
-#include "tokenizer/internal.h"
 #include "tokenizer/segments.h"
 
-static uint64_t state = 88172645463325252u;
-
-static uint32_t pick(uint32_t n)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 33) % n;
-}
-
 /* ---- small tokenizers ---- */
-
-static td_tokenizer *load(const char *json)
-{
-    td_tokenizer *tok = NULL;
-    td_error err = TD_ERROR_INIT;
-    if (td_tokenizer_new_from_json(td_str_from(json), &tok, &err) != TD_OK)
-        fail_msg("%s", err.message);
-    return tok;
-}
 
 static void refused(const char *json, const char *message)
 {
@@ -93,29 +69,6 @@ static void test_small(void **unused)
 }
 
 /* ---- real ones ---- */
-
-static td_tokenizer *load_real(const char *name)
-{
-    char path[512];
-    const char *models = getenv("TD_MODELS"), *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    if (models != NULL)
-        snprintf(path, sizeof path, "%s/%s/tokenizer.json", models, name);
-    else if (cache != NULL)
-        snprintf(path, sizeof path, "%s/tokdrain/models/%s/tokenizer.json", cache, name);
-    else
-        snprintf(path, sizeof path, "%s/.cache/tokdrain/models/%s/tokenizer.json",
-                 home != NULL ? home : "", name);
-    if (access(path, R_OK) != 0) {
-        print_message("%s is absent (make models)\n", name);
-        skip();
-    }
-    td_tokenizer *tok = NULL;
-    td_error err = TD_ERROR_INIT;
-    if (td_tokenizer_new_from_file(path, &tok, &err) != TD_OK)
-        fail_msg("%s", err.message);
-    return tok;
-}
 
 enum { TEXT_MAX = 1 << 16 };
 
@@ -182,6 +135,7 @@ static void compare(td_encoder *fast, td_encoder *general, td_cutter *cutter, td
 static void run_model(const char *name, int rounds)
 {
     td_tokenizer *tok = load_real(name);
+    assert_non_null(tok->fast);
     td_encoder *fast = td_encoder_new(tok), *general = td_encoder_new(tok);
     td_encoder *uncached = td_encoder_new(tok);
     td_cutter *cutter = td_cutter_new(fast);

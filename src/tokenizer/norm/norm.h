@@ -11,6 +11,10 @@ td_code tk_norm_unicode(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error 
 /* Whether texts from norm certainly do not hold what: it ends in a Replace of just that. */
 bool tk_norm_removes(const tk_norm *norm, td_str what);
 
+/* Whether norm is a Replace of one ASCII character by a text that is not empty, which works
+ * character by character. */
+bool tk_norm_maps_char(const tk_norm *norm);
+
 /* td_norm for a text whose alignment is tracked (aligned.c). */
 td_code tk_norm_aligned(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
 

@@ -1,4 +1,5 @@
-/* Prepend: puts a text in front of every text that is not empty. */
+/* Prepend: puts a text in front of every text that is not empty. What goes on with a text that has
+ * it already gets none. */
 #include "tokenizer/load/components.h"
 
 typedef struct prepend {
@@ -8,6 +9,8 @@ typedef struct prepend {
 
 static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *err)
 {
+    if (ctx->joined)
+        return TD_OK;
     return tk_text_prepend(ctx, text, ((const prepend *)self)->head, err);
 }
 

@@ -69,6 +69,17 @@ bool tk_norm_removes(const tk_norm *norm, td_str what)
            td_str_find(r->content, what, 0) == TD_NOT_FOUND;
 }
 
+bool tk_norm_maps_char(const tk_norm *norm)
+{
+    if (norm->apply != apply)
+        return false;
+    const replace *r = (const replace *)norm;
+    bool is_string;
+    td_str source = tk_regex_source(r->pattern, &is_string);
+    return is_string && source.len == 1 && (unsigned char)source.ptr[0] < 0x80 &&
+           r->content.len != 0;
+}
+
 td_code tk_make_norm_replace(const tk_at *at, const tk_norm **ret)
 {
     replace *r = TK_NEW(at->load, replace);

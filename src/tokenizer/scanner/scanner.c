@@ -25,7 +25,8 @@ static const char deepseek3_cjk[] =
     "[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+";
 static const char deepseek3_pattern[] =
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+"
-    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|" TAIL;
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
+    "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"; /* line ends as themselves, not as escapes */
 
 /* Lists of patterns, each with the scanner that stands for all of them together. complete: every
  * character is part of some match, so that removing what is not changes nothing. */
@@ -34,13 +35,13 @@ static const struct {
     bool complete;
     tk_scanner scanner;
 } known[] = {
-    { { cl100k_pattern }, true, { "cl100k", tk_scan_cl100k } },
-    { { qwen2_pattern }, true, { "qwen2", tk_scan_qwen2 } },
-    { { o200k_pattern }, true, { "o200k", tk_scan_o200k } },
-    { { gpt2_pattern }, true, { "gpt2", tk_scan_gpt2 } },
+    { { cl100k_pattern }, true, { "cl100k", tk_scan_cl100k, true } },
+    { { qwen2_pattern }, true, { "qwen2", tk_scan_qwen2, true } },
+    { { o200k_pattern }, true, { "o200k", tk_scan_o200k, true } },
+    { { gpt2_pattern }, true, { "gpt2", tk_scan_gpt2, true } },
     { { deepseek3_digits, deepseek3_cjk, deepseek3_pattern },
       false,
-      { "deepseek3", tk_scan_deepseek3 } },
+      { "deepseek3", tk_scan_deepseek3, true } },
 };
 
 /* Whether p splits by pattern and keeps hits and gaps as pieces of their own. */
@@ -78,7 +79,7 @@ const tk_scanner *tk_scanner_of(const tk_pretok *pretok)
     const tk_byte_level *last = (const tk_byte_level *)parts[count - 1];
     if (last->add_prefix_space)
         return NULL;
-    static const tk_scanner gpt2 = { "gpt2", tk_scan_gpt2 };
+    static const tk_scanner gpt2 = { "gpt2", tk_scan_gpt2, true };
     if (last->use_regex)
         return count == 1 ? &gpt2 : NULL;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)

@@ -16,6 +16,9 @@ typedef uint32_t (*tk_scan_fn)(td_str text, uint32_t from, uint32_t *ends, uint3
 typedef struct tk_scanner {
     const char *name;
     tk_scan_fn run;
+    /* No match has a letter directly followed by white space or by punctuation other than an
+     * apostrophe, and there is no look-around but \s+(?!\S): texts may be cut there (chunks.c). */
+    bool letter_ends;
 } tk_scanner;
 
 /* The scanner of a pre-tokenizer that ends in byte-level encoding; NULL: there is none. */

@@ -1,0 +1,237 @@
+/* chunks.c - proofs and the search for places to cut (see chunks.h).
+ *
+ * Words (byte-level models behind a known list of patterns). The place is between a letter l and
+ * a mark r, both from short lists below: white space or punctuation, but not the apostrophe. In
+ * every family whose scanner says letter_ends, by the text of its patterns:
+ *   - No alternative can match l directly followed by r: letters are followed only by letters,
+ *     marks, and (o200k) contractions, which begin with an apostrophe; r is matched only at the
+ *     start of a match, or behind white space, punctuation or symbols. So no attempt at a match
+ *     gets across the place, and each fails at r as it would at the end of the text.
+ *   - The one look-ahead, \s+(?!\S), looks at what follows white space. White space before the
+ *     place has l or something before l behind it, so it never looks across.
+ *   - There is no look-behind, and both l and r are in matches: a gap never lies across, either.
+ *   - Where patterns follow each other (deepseek3), that holds for each: l and r are no digits,
+ *     and Han and kana end a match of the second pattern before r.
+ * So the words are those of both sides, and words are encoded on their own.
+ *
+ * Normalizers there are none, NFC, NFKC, or lists of them. l and r are starters that no
+ * composition takes as its second part, which makes the places before both boundaries of
+ * normalization. l stays as it is because r is no mark. r stays as it is because nothing composes
+ * with it ('<', '=' and '>' do and are not in the list), but for the full-width comma, which NFKC
+ * makes a comma: still r.
+ *
+ * Characters (models that fast.h takes without a scanner). Normalizers are lists of Prepend and of
+ * Replace of one ASCII character, which work character by character, but for the prepended text:
+ * it comes before the first chunk alone (TK_ENCODE_JOINED takes it from the others). cuts.h then
+ * says between which characters no merge lies.
+ *
+ * Added tokens with normalized=true are looked for in the normalized text. One that lies across a
+ * place has the two bytes around it next to each other, and such pairs are blocked; a search from
+ * left to right is then the same in both parts. Tokens that look at what stands around them, or
+ * swallow white space, switch cutting off. Those with normalized=false are outside of the text. */
+#include "tokenizer/chunks.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "base/utf8.h"
+#include "tokenizer/norm/norm.h"
+
+/* ---- what the tokenizer allows ---- */
+
+static bool is_type(const tk_norm *n, const char *type)
+{
+    return strcmp(n->type, type) == 0;
+}
+
+static bool words_norm(tk_chunks *c, const tk_norm *n)
+{
+    if (n == NULL)
+        return true;
+    if (is_type(n, "Sequence")) {
+        for (uint32_t i = 0; i < n->part_count; i++)
+            if (!words_norm(c, n->parts[i]))
+                return false;
+        return true;
+    }
+    c->compat |= is_type(n, "NFKC");
+    return is_type(n, "NFC") || is_type(n, "NFKC");
+}
+
+static bool chars_norm(tk_chunks *c, const tk_norm *n)
+{
+    if (n == NULL)
+        return true;
+    if (is_type(n, "Sequence")) {
+        for (uint32_t i = 0; i < n->part_count; i++)
+            if (!chars_norm(c, n->parts[i]))
+                return false;
+        return true;
+    }
+    c->prefixed |= is_type(n, "Prepend");
+    return is_type(n, "Prepend") || tk_norm_maps_char(n);
+}
+
+/* What each ASCII character becomes, from the normalizer itself. */
+static bool read_forms(tk_chunks *c, const td_tokenizer *tok)
+{
+    tk_ctx ctx = { .tok = tok, .joined = true };
+    td_error err = TD_ERROR_INIT;
+    bool good = true;
+    for (uint32_t b = 0; b < 128 && good; b++) {
+        char byte = (char)b;
+        tk_text t = { .ptr = &byte, .len = 1, .to = 1 };
+        ctx.input = (td_str){ &byte, 1 };
+        if (tok->norm != NULL)
+            good = tok->norm->apply(tok->norm, &ctx, &t, &err) == TD_OK && t.len != 0;
+        if (!good)
+            break;
+        tk_chunk_form *f = &c->form[b];
+        const char *end = t.ptr + t.len, *first = t.ptr, *last = end;
+        td_utf8_next(&first, end);
+        td_utf8_prev(t.ptr, &last);
+        f->first_len = (uint8_t)(first - t.ptr);
+        f->last_len = (uint8_t)(end - last);
+        memcpy(f->first, t.ptr, f->first_len);
+        memcpy(f->last, last, f->last_len);
+        td_arena_reset(&ctx.arena);
+    }
+    td_error_clear(&err);
+    td_arena_done(&ctx.arena);
+    return good;
+}
+
+static bool read_added(tk_chunks *c, const tk_added *a)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        const tk_added_token *t = &a->tokens[i];
+        if (!t->normalized)
+            continue;
+        if (t->single_word || t->lstrip || t->rstrip)
+            return false;
+        const unsigned char *s = (const unsigned char *)t->normalized_form.ptr;
+        for (size_t k = 1; k < t->normalized_form.len; k++)
+            c->blocked[s[k - 1]][s[k] >> 6] |= (uint64_t)1 << (s[k] & 63);
+    }
+    return true;
+}
+
+void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok)
+{
+    memset(c, 0, sizeof *c);
+    const tk_fast *fast = tok->fast;
+    if (fast == NULL || tok->always_track || !read_added(c, &tok->added))
+        return;
+    if (fast->scanner != NULL) {
+        if (fast->scanner->letter_ends && words_norm(c, tok->norm))
+            c->kind = TK_CHUNKS_WORDS;
+    } else if (chars_norm(c, tok->norm) && read_forms(c, tok)) {
+        c->cuts = fast->cuts;
+        c->kind = TK_CHUNKS_CHARS;
+    }
+}
+
+/* ---- places ---- */
+
+static bool is_blocked(const tk_chunks *c, char last, char first)
+{
+    unsigned char f = (unsigned char)first;
+    return (c->blocked[(unsigned char)last][f >> 6] >> (f & 63) & 1) != 0;
+}
+
+/* l: ASCII, Cyrillic, kana, Han and Hangul letters of Unicode 1.1 (2.0), all of one code point in
+ * NFC and NFKC. */
+static bool is_left(uint32_t c)
+{
+    if (c < 0x80)
+        return (c | 0x20) - 'a' < 26;
+    return c - 0x410 < 0x40 || c - 0x3041 <= 0x3094 - 0x3041 || c - 0x30A1 <= 0x30FA - 0x30A1 ||
+           c - 0x4E00 <= 0x9FA5 - 0x4E00 || c - 0xAC00 <= 0xD7A3 - 0xAC00;
+}
+
+/* r */
+static bool is_right(uint32_t c)
+{
+    static const uint32_t ascii[4] = {
+        1u << '\t' | 1u << '\n' | 1u << '\r',
+        0x8C00FFFFu & ~(1u << ('\'' - 32)), /* from ' ' to '/', ':', ';' and '?' */
+        0xF8000001u,                        /* '@', '[', '\', ']', '^', '_' */
+        0x78000001u,                        /* '`', '{', '|', '}', '~' */
+    };
+    if (c < 0x80)
+        return (ascii[c >> 5] >> (c & 31) & 1) != 0;
+    return c == 0x3001 || c == 0x3002 || c == 0xFF0C;
+}
+
+static bool words_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+{
+    const char *y = text.ptr + at, *z = y, *x = y;
+    uint32_t right = (unsigned char)*y;
+    /* The first byte tells most of what is not in the list. */
+    if (right < 0x80 ? !is_right(right) : right != 0xE3 && right != 0xEF)
+        return false;
+    right = td_utf8_next(&z, text.ptr + end);
+    uint32_t left = td_utf8_prev(text.ptr + start, &x);
+    if (!is_right(right) || !is_left(left))
+        return false;
+    if (c->compat && right == 0xFF0C && is_blocked(c, y[-1], ','))
+        return false;
+    return !is_blocked(c, y[-1], *y);
+}
+
+static bool chars_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+{
+    const char *y = text.ptr + at, *z = y, *x = y;
+    td_utf8_next(&z, text.ptr + end);
+    td_utf8_prev(text.ptr + start, &x);
+    char pair[8]; /* the same two characters, normalized */
+    size_t before = (size_t)(y - x), after = (size_t)(z - y);
+    if ((unsigned char)*x < 0x80) {
+        const tk_chunk_form *f = &c->form[(unsigned char)*x];
+        before = f->last_len;
+        memcpy(pair, f->last, 4);
+    } else {
+        memcpy(pair, x, before);
+    }
+    if ((unsigned char)*y < 0x80) {
+        const tk_chunk_form *f = &c->form[(unsigned char)*y];
+        after = f->first_len;
+        memcpy(pair + before, f->first, after);
+    } else {
+        memcpy(pair + before, y, after);
+    }
+    return tk_can_cut(c->cuts, pair, pair + before, pair + before + after) &&
+           !is_blocked(c, pair[before - 1], pair[before]);
+}
+
+bool tk_chunks_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+{
+    if (c->kind == TK_CHUNKS_WORDS)
+        return words_can_cut(c, text, start, at, end);
+    return c->kind == TK_CHUNKS_CHARS && chars_can_cut(c, text, start, at, end);
+}
+
+/* One place in 64 is chosen, by the eight bytes before it. */
+static bool is_chosen(td_str text, size_t at)
+{
+    uint64_t v;
+    memcpy(&v, text.ptr + at - sizeof v, sizeof v);
+    return (v ^ v >> 31) * 0x9E3779B97F4A7C15u >> 58 == 0;
+}
+
+size_t tk_chunks_end(const tk_chunks *c, td_str text, size_t start, size_t end)
+{
+    if (c->kind == TK_CHUNKS_NONE || end - start <= TK_CHUNK_MIN)
+        return end;
+    size_t last = 0;
+    for (size_t at = start + TK_CHUNK_MIN; at < end; at++) {
+        if (at - start > TK_CHUNK_MAX && last != 0)
+            return last;
+        if (td_utf8_is_cont(text.ptr[at]) || !tk_chunks_can_cut(c, text, start, at, end))
+            continue;
+        if (is_chosen(text, at) || at - start > TK_CHUNK_MAX)
+            return at;
+        last = at;
+    }
+    return end;
+}

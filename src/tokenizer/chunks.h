@@ -1,0 +1,44 @@
+/* chunks.h - cutting the text between two added tokens further, where that is proven exact.
+ *
+ * A chunk ends at a place p such that encode(ab) = encode(a) encode(b) for a = [start, p) and
+ * b = [p, end) whatever the rest of a and b is. Which places those are is derived from the loaded
+ * tokenizer; where nothing can be proven there are none (see chunks.c for the proofs).
+ *
+ * Chunks are taken from left to right and where one ends depends only on its own text and on a
+ * few KB behind its start, so texts that start alike have the same chunks up to the last ones.
+ * Among the places between MIN and MAX bytes one is chosen by the bytes before it, so that chunks
+ * fall in step again behind an edit. */
+#ifndef TD_SRC_TOKENIZER_CHUNKS_H
+#define TD_SRC_TOKENIZER_CHUNKS_H
+
+#include "tokenizer/internal.h"
+
+enum { TK_CHUNK_MIN = 1024, TK_CHUNK_MAX = 4096 };
+
+/* What an ASCII character becomes in normalization: its first and its last character. */
+typedef struct tk_chunk_form {
+    char first[4], last[4];
+    uint8_t first_len, last_len;
+} tk_chunk_form;
+
+typedef struct tk_chunks {
+    enum { TK_CHUNKS_NONE, TK_CHUNKS_WORDS, TK_CHUNKS_CHARS } kind;
+    bool
+        prefixed; /* the normalizer puts a text in front, which chunks behind others must not get */
+    bool compat;  /* the normalizer may turn a full-width comma into a comma */
+    const tk_cuts *cuts;     /* of CHARS */
+    tk_chunk_form form[128]; /* of CHARS */
+    /* last byte, first byte: an added token with normalized=true may lie across them */
+    uint64_t blocked[256][4];
+} tk_chunks;
+
+void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok);
+
+/* Whether text[start, end), which stands between added tokens, may be cut before byte at;
+ * start < at < end, at is a character boundary. */
+bool tk_chunks_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end);
+
+/* Where the chunk that begins at start ends, in text that goes to end (start < end). */
+size_t tk_chunks_end(const tk_chunks *c, td_str text, size_t start, size_t end);
+
+#endif
