@@ -19,14 +19,84 @@ jj_symbols *jj_symbols_new(td_arena *a, jj_symbols *parent)
     return s;
 }
 
-/* ---- small tables, searched in order ---- */
+/* ---- tables: searched in order while small, by index from then on ---- */
+
+enum { INDEX_FROM = 16 };
+
+static uint32_t key_at(const void *items, size_t size, uint32_t i)
+{
+    uint32_t key;
+    memcpy(&key, (const char *)items + i * size, sizeof key);
+    return key;
+}
+
+/* The slot of key, or the free one where it belongs. */
+static uint32_t *slot_of(const jj_key_index *x, const void *items, size_t size, uint32_t key)
+{
+    uint32_t at = (key * 0x9E3779B1u ^ key >> 15) & x->mask;
+    while (x->slots[at] != 0 && key_at(items, size, x->slots[at] - 1) != key)
+        at = (at + 1) & x->mask;
+    return &x->slots[at];
+}
+
+/* The number of the entry with that key; count if there is none. */
+static uint32_t find(const jj_key_index *x, const void *items, size_t size, uint32_t count,
+                     uint32_t key)
+{
+    uint32_t i = 0;
+    if (x->slots != NULL) {
+        uint32_t slot = *slot_of(x, items, size, key);
+        return slot != 0 ? slot - 1 : count;
+    }
+    while (i < count && key_at(items, size, i) != key)
+        i++;
+    return i;
+}
+
+/* Notes the last of count entries. */
+static bool index_last(td_arena *a, jj_key_index *x, const void *items, size_t size, uint32_t count)
+{
+    uint32_t from = count - 1;
+    if (count <= INDEX_FROM)
+        return true;
+    if (x->slots == NULL || count > x->mask / 2) {
+        uint32_t room = INDEX_FROM * 4;
+        while (room / 4 < count)
+            room *= 2;
+        x->slots = td_arena_array(a, uint32_t, room);
+        if (x->slots == NULL)
+            return false;
+        memset(x->slots, 0, room * sizeof *x->slots);
+        x->mask = room - 1;
+        from = 0;
+    }
+    for (uint32_t i = from; i < count; i++)
+        *slot_of(x, items, size, key_at(items, size, i)) = i + 1;
+    return true;
+}
+
+static bool copy_index(td_arena *a, jj_key_index *x)
+{
+    if (x->slots == NULL)
+        return true;
+    uint32_t *slots = td_arena_array(a, uint32_t, x->mask + (size_t)1);
+    if (slots == NULL)
+        return false;
+    memcpy(slots, x->slots, (x->mask + (size_t)1) * sizeof *slots);
+    x->slots = slots;
+    return true;
+}
 
 static jj_ref *own_ref(const jj_symbols *s, uint32_t name)
 {
-    for (uint32_t i = 0; i < s->ref_count; i++)
-        if (s->refs[i].name == name)
-            return &s->refs[i];
-    return NULL;
+    uint32_t i = find(&s->ref_index, s->refs, sizeof *s->refs, s->ref_count, name);
+    return i < s->ref_count ? &s->refs[i] : NULL;
+}
+
+static jj_load *own_load(const jj_symbols *s, jj_ident ident)
+{
+    uint32_t i = find(&s->load_index, s->loads, sizeof *s->loads, s->load_count, ident);
+    return i < s->load_count ? &s->loads[i] : NULL;
 }
 
 static bool set_ref(td_arena *a, jj_symbols *s, uint32_t name, jj_ident ident)
@@ -39,29 +109,26 @@ static bool set_ref(td_arena *a, jj_symbols *s, uint32_t name, jj_ident ident)
     if (!jj_grow(a, &s->refs, &s->ref_cap, s->ref_count, sizeof *s->refs))
         return false;
     s->refs[s->ref_count++] = (jj_ref){ name, ident };
-    return true;
+    return index_last(a, &s->ref_index, s->refs, sizeof *s->refs, s->ref_count);
 }
 
 static bool set_load(td_arena *a, jj_symbols *s, jj_load load)
 {
-    for (uint32_t i = 0; i < s->load_count; i++) {
-        if (s->loads[i].ident == load.ident) {
-            s->loads[i] = load;
-            return true;
-        }
+    jj_load *known = own_load(s, load.ident);
+    if (known != NULL) {
+        *known = load;
+        return true;
     }
     if (!jj_grow(a, &s->loads, &s->load_cap, s->load_count, sizeof *s->loads))
         return false;
     s->loads[s->load_count++] = load;
-    return true;
+    return index_last(a, &s->load_index, s->loads, sizeof *s->loads, s->load_count);
 }
 
 bool jj_symbols_stores(const jj_symbols *s, uint32_t name)
 {
-    for (uint32_t i = 0; i < s->store_count; i++)
-        if (s->stores[i] == name)
-            return true;
-    return false;
+    return find(&s->store_index, s->stores, sizeof *s->stores, s->store_count, name) <
+           s->store_count;
 }
 
 static bool add_store(td_arena *a, jj_symbols *s, uint32_t name)
@@ -71,7 +138,7 @@ static bool add_store(td_arena *a, jj_symbols *s, uint32_t name)
     if (!jj_grow(a, &s->stores, &s->store_cap, s->store_count, sizeof *s->stores))
         return false;
     s->stores[s->store_count++] = name;
-    return true;
+    return index_last(a, &s->store_index, s->stores, sizeof *s->stores, s->store_count);
 }
 
 /* ---- what scopes know ---- */
@@ -92,11 +159,10 @@ const jj_load *jj_symbols_find_load(const jj_symbols *s, jj_ident ident,
                                     const jj_symbols **ret_owner)
 {
     for (; s != NULL; s = s->parent) {
-        for (uint32_t i = 0; i < s->load_count; i++) {
-            if (s->loads[i].ident == ident) {
-                *ret_owner = s;
-                return &s->loads[i];
-            }
+        const jj_load *l = own_load(s, ident);
+        if (l != NULL) {
+            *ret_owner = s;
+            return l;
         }
     }
     return NULL;
@@ -146,7 +212,9 @@ static jj_symbols *copy_symbols(td_arena *a, const jj_symbols *s)
     to->refs = td_arena_array(a, jj_ref, s->ref_count + 4);
     to->loads = td_arena_array(a, jj_load, s->load_count + 4);
     to->stores = td_arena_array(a, uint32_t, s->store_count + 4);
-    if (to->refs == NULL || to->loads == NULL || to->stores == NULL)
+    if (to->refs == NULL || to->loads == NULL || to->stores == NULL ||
+        !copy_index(a, &to->ref_index) || !copy_index(a, &to->load_index) ||
+        !copy_index(a, &to->store_index))
         return NULL;
     to->ref_cap = s->ref_count + 4;
     to->load_cap = s->load_count + 4;

@@ -42,6 +42,13 @@ typedef struct jj_load {
     uint32_t from; /* RESOLVE: name; ALIAS: ident */
 } jj_load;
 
+/* Where the entries of a table with more than a few of them are, by their first member; 0: free,
+ * else 1 + number. */
+typedef struct jj_key_index {
+    uint32_t *slots;
+    uint32_t mask;
+} jj_key_index;
+
 typedef struct jj_symbols jj_symbols;
 struct jj_symbols {
     jj_symbols *parent;
@@ -50,6 +57,7 @@ struct jj_symbols {
     jj_load *loads;
     uint32_t *stores; /* names */
     uint32_t ref_count, ref_cap, load_count, load_cap, store_count, store_cap;
+    jj_key_index ref_index, load_index, store_index;
 };
 
 /* Which part of a for statement a scope is made for. */

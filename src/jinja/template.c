@@ -11,7 +11,8 @@
 #include "jinja/emit.h"
 #include "jinja/vm_internal.h"
 
-enum { SOURCE_BYTES_MAX = 256 << 20, FOLD_STEPS_MAX = 1 << 20, FOLD_BYTES_MAX = 64 << 20 };
+enum { SOURCE_BYTES_MAX = 256 << 20, FOLD_STEPS_MAX = 1 << 20, FOLD_BYTES_MAX = 64 << 20,
+       COMPILE_BYTES_MAX = 256 << 20 };
 
 void td_template_free(td_template *t)
 {
@@ -95,6 +96,7 @@ static td_code compile(jj_stages *s, td_template *t, td_error *err)
     jj_vm_init(&fold_vm, t, &t->arena, &out, &fold_err);
     fold_vm.steps_left = fold_vm.limits.steps_max = FOLD_STEPS_MAX;
     t->arena.limit = t->original.len * 64 + FOLD_BYTES_MAX;
+    s->scratch.limit = s->scratch.total + COMPILE_BYTES_MAX;
     td_code code = intern_special(&c);
     if (code == TD_OK)
         code = collect_literals(&c, s->root);

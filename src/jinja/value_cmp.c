@@ -11,11 +11,19 @@ static bool is_number(td_value v)
            v.tag == TD_V_FLOAT;
 }
 
+/* What comparing two long texts costs: the clock is looked at in between. */
+static td_code charge_texts(jj_vm *vm, size_t bytes)
+{
+    return bytes < JJ_LONG_TEXT ? TD_OK : jj_charge(vm, bytes / 256);
+}
+
 /* ---- equality ---- */
 
 static td_code items_eq(jj_vm *vm, td_value a, td_value b, bool *ret)
 {
     *ret = a.len == b.len;
+    if (a.as.items == b.as.items) /* items are compared by identity first */
+        return TD_OK;
     for (uint32_t i = 0; *ret && i < a.len; i++)
         TD_TRY(jj_eq(vm, a.as.items[i], b.as.items[i], ret));
     return TD_OK;
@@ -24,6 +32,8 @@ static td_code items_eq(jj_vm *vm, td_value a, td_value b, bool *ret)
 static td_code dicts_eq(jj_vm *vm, const td_dict *a, const td_dict *b, bool *ret)
 {
     *ret = a->count == b->count;
+    if (a == b)
+        return TD_OK;
     for (uint32_t i = 0; *ret && i < a->count; i++) {
         const td_value *other = td_dict_get(b, a->entries[i].key);
         *ret = other != NULL;
@@ -49,12 +59,15 @@ td_code jj_eq(jj_vm *vm, td_value a, td_value b, bool *ret)
     if (a.tag == TD_V_OBJECT || b.tag == TD_V_OBJECT)
         return objects_eq(vm, a, b, ret);
     if (a.tag == b.tag && (a.tag == TD_V_LIST || a.tag == TD_V_TUPLE || a.tag == TD_V_DICT)) {
+        TD_TRY(jj_charge(vm, 1));
         TD_TRY(jj_enter(vm));
         code = a.tag == TD_V_DICT ? dicts_eq(vm, a.as.dict, b.as.dict, ret)
                                   : items_eq(vm, a, b, ret);
         jj_leave(vm);
         return code;
     }
+    if (td_is_str(a) && td_is_str(b) && a.len == b.len)
+        TD_TRY(charge_texts(vm, a.len));
     if (a.tag == TD_V_UNDEFINED || b.tag == TD_V_UNDEFINED)
         *ret = a.tag == b.tag;
     else
@@ -166,6 +179,7 @@ static td_code order(jj_vm *vm, jj_cmp op, td_value a, td_value b, bool *ret)
         return TD_OK;
     }
     if (td_is_str(a) && td_is_str(b)) {
+        TD_TRY(charge_texts(vm, a.len < b.len ? a.len : b.len));
         *ret = holds(op, td_str_cmp(td_as_str(a), td_as_str(b)));
         return TD_OK;
     }
@@ -213,11 +227,13 @@ td_code jj_contains(jj_vm *vm, td_value needle, td_value haystack, bool *ret)
             return jj_raise(vm, JJ_TYPE_ERROR,
                             "'in <string>' requires string as left operand, not %s",
                             jj_type_name(needle));
+        TD_TRY(charge_texts(vm, haystack.len));
         *ret = td_str_find(td_as_str(haystack), td_as_str(needle), 0) != TD_NOT_FOUND;
         return TD_OK;
     case TD_V_LIST:
     case TD_V_TUPLE:
         *ret = false;
+        TD_TRY(jj_charge(vm, haystack.len / 16));
         for (uint32_t i = 0; !*ret && i < haystack.len; i++)
             TD_TRY(jj_eq(vm, needle, haystack.as.items[i], ret));
         return TD_OK;

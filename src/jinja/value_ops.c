@@ -27,6 +27,11 @@ static bool is_number(td_value v)
 
 static td_code unsupported(jj_vm *vm, jj_op op, td_value a, td_value b)
 {
+    const char *kind = jj_type_name(a);
+    if (op == JJ_ADD && (a.tag == TD_V_STR || a.tag == TD_V_LIST || a.tag == TD_V_TUPLE) &&
+        !jj_is_markup(a))
+        return jj_raise(vm, JJ_TYPE_ERROR, "can only concatenate %s (not \"%s\") to %s", kind,
+                        jj_type_name(b), kind);
     return jj_raise(vm, JJ_TYPE_ERROR, "unsupported operand type(s) for %s: '%s' and '%s'",
                     op_names[op], jj_type_name(a), jj_type_name(b));
 }

@@ -590,7 +590,7 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
         CASE(JUMP_CONST) {
             td_value v = *--sp, k = consts[in.b];
             jj_cmp op = (jj_cmp)(in.a & 0x7F);
-            if (op <= JJ_NE && v.tag == TD_V_STR)
+            if (op <= JJ_NE && v.tag == TD_V_STR && v.len < JJ_LONG_TEXT)
                 yes = jj_text_eq(v, k) == (op == JJ_EQ);
             else if (op == JJ_IN || op == JJ_NOT_IN)
                 TRY(jj_compare(vm, op, k, v, &yes));

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "jinja/vm_internal.h"
+#include "value/bigint.h"
 #include "value/pytext.h"
 
 enum { LOOK_STEPS = 1 << 16, SEGMENT = 4096 };
@@ -190,6 +191,7 @@ td_code jj_new_pair(jj_vm *vm, td_value a, td_value b, td_value *ret)
 td_code jj_hashable(jj_vm *vm, td_value v)
 {
     if (v.tag == TD_V_TUPLE) {
+        TD_TRY(jj_charge(vm, (uint64_t)v.len + 1)); /* shared parts are hashed once more each */
         TD_TRY(jj_enter(vm));
         for (uint32_t i = 0; i < v.len; i++)
             TD_TRY(jj_hashable(vm, v.as.items[i]));
@@ -231,22 +233,32 @@ static td_code object_repr(void *user, td_buf *out, const td_object *o)
     return code;
 }
 
+/* What a failure of td_py_str is in a template. */
+static td_code no_text(jj_vm *vm, td_code code)
+{
+    if (vm->err->code != TD_OK)
+        return code; /* raised by an object on the way */
+    if (code == TD_E_TEMPLATE)
+        return jj_raise(vm, JJ_VALUE_ERROR,
+                        "Exceeds the limit (%d digits) for integer string conversion",
+                        TD_INT_DIGITS_MAX);
+    if (code == TD_E_INPUT)
+        return td_fail(vm->err, TD_E_LIMIT, "value nested too deeply to print");
+    return code;
+}
+
 td_code jj_append_str(jj_vm *vm, td_buf *out, td_value v)
 {
     td_pytext how = { object_repr, vm };
     td_code code = td_is_str(v) ? td_buf_put(out, td_as_str(v)) : td_py_str(out, v, &how);
-    if (code == TD_E_TEMPLATE && vm->err->code == TD_OK)
-        return td_fail(vm->err, TD_E_LIMIT, "value nested too deeply to print");
-    return code;
+    return code == TD_OK ? TD_OK : no_text(vm, code);
 }
 
 td_code jj_append_repr(jj_vm *vm, td_buf *out, td_value v)
 {
     td_pytext how = { object_repr, vm };
     td_code code = td_py_repr(out, v, &how);
-    if (code == TD_E_TEMPLATE && vm->err->code == TD_OK)
-        return td_fail(vm->err, TD_E_LIMIT, "value nested too deeply to print");
-    return code;
+    return code == TD_OK ? TD_OK : no_text(vm, code);
 }
 
 td_code jj_str(jj_vm *vm, td_value v, td_value *ret)

@@ -117,7 +117,7 @@ static td_code print_container(printer *p, td_value v)
 {
     const char *brackets = v.tag == TD_V_LIST ? "[]" : v.tag == TD_V_TUPLE ? "()" : "{}";
     if (p->depth == DEPTH_MAX)
-        return TD_E_TEMPLATE;
+        return TD_E_INPUT;
     p->depth++;
     TD_TRY(td_buf_byte(p->out, brackets[0]));
     TD_TRY(v.tag == TD_V_DICT ? print_entries(p, v.as.dict) : print_items(p, v));

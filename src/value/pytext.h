@@ -15,8 +15,9 @@ typedef struct td_pytext {
 
 /* Append str(v) / repr(v): "True", "1e+22", "{'a': [1, 'x', None]}", "(1,)". A Markup inside a
  * container prints as Markup('...'), undefined as "Undefined"; str(undefined) is "". Codes of
- * td_buf appends; TD_E_TEMPLATE when object_repr refuses, depth exceeds 1000, or an integer has
- * more than TD_INT_DIGITS_MAX digits. After a failure out is as before. */
+ * td_buf appends; TD_E_TEMPLATE when object_repr refuses or an integer has more than
+ * TD_INT_DIGITS_MAX digits, TD_E_INPUT when depth exceeds 1000. After a failure out is as it was
+ * before. */
 td_code td_py_str(td_buf *out, td_value v, const td_pytext *how);
 td_code td_py_repr(td_buf *out, td_value v, const td_pytext *how);
 /* repr of a str: quotes, escapes, and isprintable() of Unicode 14. */

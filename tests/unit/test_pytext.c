@@ -58,10 +58,11 @@ static void refusals_leave_the_buffer_alone(void **state)
         nest[i] = td_list_of(&nest[i - 1], 1);
     assert_true(td_bigint_pow(&a, td_int(7), td_int(6000), &huge));
     td_value bad[] = { nest[1001], td_list_of(items, 2), huge };
+    td_code codes[] = { TD_E_INPUT, TD_E_TEMPLATE, TD_E_TEMPLATE };
     td_buf b = { 0 };
     assert_int_equal(td_buf_put(&b, TD_STR("kept")), TD_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(td_py_repr(&b, bad[i], NULL), TD_E_TEMPLATE);
+        assert_int_equal(td_py_repr(&b, bad[i], NULL), codes[i]);
         assert_str(td_buf_view(&b), "kept");
     }
     assert_int_equal(td_py_repr(&b, nest[1000], NULL), TD_OK);

@@ -331,6 +331,23 @@ static td_code put_format(td_buf *b, td_str format, const moment *m, bool nested
     return TD_OK;
 }
 
+/* CPython doubles a buffer of 1024 characters until the text fits or the buffer has 256 characters
+ * for each of the format; what does not fit then is the empty text. */
+static bool outgrows(td_str format, td_str text)
+{
+    size_t chars = td_utf8_count(format), room = 1024;
+    for (size_t i = 0; i + 1 < format.len; i++) {
+        if (format.ptr[i] != '%')
+            continue;
+        char type = format.ptr[++i]; /* Python's own were replaced before */
+        chars += type == 'f' ? 4 : 0;
+        chars -= type == 'z' || type == 'Z' ? 2 : 0;
+    }
+    while (room < 256 * chars)
+        room *= 2;
+    return td_utf8_count(text) >= room;
+}
+
 td_code jj_g_strftime_now(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
 {
     (void)self;
@@ -342,5 +359,7 @@ td_code jj_g_strftime_now(jj_vm *vm, td_value self, const jj_args *args, td_valu
     TD_TRY(get_moment(vm, &m));
     td_buf *b = jj_scratch(vm);
     PUT(put_format(b, td_as_str(format), &m, false));
+    if (outgrows(td_as_str(format), td_buf_view(b)))
+        b->len = 0;
     return jj_take(vm, b, false, ret);
 }
