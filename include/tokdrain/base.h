@@ -54,14 +54,16 @@ TD_API const char *td_code_name(td_code code);
 #define TD_NO_OFFSET UINT64_MAX
 
 /* One error. Start from a zeroed struct (TD_ERROR_INIT); td_error_clear frees what it owns and
- * zeroes it again. message is NUL-terminated and of any length; it points into the struct or to
- * the heap, so copy an error with td_error_move only. */
+ * zeroes it again. message is NUL-terminated and of any length, and a template's own text may hold
+ * NUL, too: message_len tells its bytes. It points into the struct or to the heap, so copy an error
+ * with td_error_move only. */
 typedef struct td_error {
     td_code code;
     uint32_t line, column; /* 1-based, columns in code points; 0: unknown */
     uint64_t offset;       /* byte offset into the input; TD_NO_OFFSET: unknown */
     int64_t message_index; /* index of the chat message it happened in; -1: unknown */
     char *message;         /* never NULL once code is set */
+    size_t message_len;
     char *file;            /* owned; NULL: unknown */
     char *excerpt;         /* owned; source line and caret, two lines; NULL: none */
     char text[240];        /* where short messages live */

@@ -59,6 +59,7 @@ static void set_message(td_error *err, const char *ptr, size_t len)
     memcpy(to, ptr, len);
     to[len] = '\0';
     err->message = to;
+    err->message_len = len;
 }
 
 static td_code raise(td_error *err, td_code code, uint64_t offset)
@@ -86,6 +87,7 @@ static void set_formatted(td_error *err, const char *fmt, va_list ap)
             err->message = long_text;
         }
     }
+    err->message_len = strlen(err->message);
     va_end(again);
 }
 
@@ -132,7 +134,7 @@ td_code td_while(td_error *err, const char *fmt, ...)
     int n = vsnprintf(head, sizeof head, fmt, ap);
     va_end(ap);
     size_t head_len = n < 0 ? 0 : (size_t)n < sizeof head ? (size_t)n : sizeof head - 1;
-    size_t old_len = strlen(err->message);
+    size_t old_len = err->message_len;
     char *joined = td_malloc(head_len + 2 + old_len + 1);
     if (joined == NULL)
         return err->code;
@@ -142,6 +144,7 @@ td_code td_while(td_error *err, const char *fmt, ...)
     if (err->message != err->text)
         td_free(err->message);
     err->message = joined;
+    err->message_len = head_len + 2 + old_len;
     return err->code;
 }
 

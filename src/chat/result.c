@@ -134,7 +134,7 @@ static td_code put_error(td_buf *b, const td_error *e)
     TD_TRY(put(b, ", \"error\": {\"kind\": \""));
     TD_TRY(put(b, td_code_name(e->code)));
     TD_TRY(put(b, "\", \"message\": "));
-    TD_TRY(put_text(b, td_str_from(e->message)));
+    TD_TRY(put_text(b, (td_str){ e->message, e->message_len }));
     if (e->file != NULL) {
         TD_TRY(put(b, ", \"file\": "));
         TD_TRY(put_text(b, td_str_from(e->file)));
@@ -223,7 +223,7 @@ static td_code put_ids(td_buf *b, const td_result_box *box)
         TD_TRY(put(b, ", \"tokens\": "));
         TD_TRY(put_list(b, box, put_piece_item));
     }
-    if (box->starts != NULL && box->ends != NULL) {
+    if (box->pub.starts != NULL && box->pub.ends != NULL) {
         TD_TRY(put(b, ", \"offsets\": "));
         TD_TRY(put_list(b, box, put_offsets_item));
     }

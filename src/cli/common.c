@@ -98,6 +98,7 @@ static void set_error(td_error *err, td_code code, const char *text, uint64_t n)
     err->code = code;
     snprintf(err->text, sizeof err->text, text, (unsigned long long)n);
     err->message = err->text;
+    err->message_len = strlen(err->text);
 }
 
 static void keep(void *user, const char *bytes)

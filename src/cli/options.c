@@ -391,6 +391,15 @@ bool cli_parse(int argc, char **argv, cli_command command, cli_options *ret)
             return false;
         }
     }
+    if (ret->text != NULL && ret->file_count != 0) {
+        cli_complain("%s: --text and a FILE exclude each other", ret->command_name);
+        return false;
+    }
+    if (ret->text == NULL && ret->add_special_tokens) {
+        cli_complain("%s: --add-special-tokens needs --text (a request says it for itself)",
+                     ret->command_name);
+        return false;
+    }
     ret->plain |= ret->nul;
     ret->model_options.hub_cache = ret->hub_cache = hub_cache();
     return true;

@@ -172,12 +172,23 @@ static void fall_back(item *it, td_error *err)
     td_error_clear(&again);
 }
 
+static td_code check_ids(td_value list, td_error *err)
+{
+    for (uint32_t i = 0; i < list.len; i++) {
+        td_value v = list.as.items[i];
+        if (v.tag != TD_V_INT || v.as.integer < 0 || v.as.integer > UINT32_MAX)
+            return td_fail(err, TD_E_INPUT, "token_ids[%u] is no token id", i);
+    }
+    return TD_OK;
+}
+
 static td_code do_count(item *it, td_error *err)
 {
     const td_request *r = it->r;
     unsigned special = td_py_truthy(r->keys.add_special_tokens) ? TD_ENCODE_ADD_SPECIAL : 0;
     switch (r->via) {
     case TD_VIA_TOKEN_IDS:
+        TD_TRY(check_ids(r->keys.token_ids, err));
         it->box->pub.tokens = r->keys.token_ids.len;
         it->box->pub.counted = true;
         return TD_OK;
@@ -332,21 +343,23 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
         return code;
     }
     TD_TRY(encode_text(it, text, call.mask ? flags | TD_ENCODE_OFFSETS : flags, err));
-    return call.mask ? keep_mask(it, err) : TD_OK;
+    if (!call.mask)
+        return TD_OK;
+    TD_TRY(keep_mask(it, err));
+    if ((flags & TD_ENCODE_OFFSETS) == 0)
+        it->box->pub.starts = it->box->pub.ends = NULL; /* only the mask was asked for */
+    return TD_OK;
 }
 
 static td_code list_to_ids(item *it, td_ids *ret, td_error *err)
 {
     td_value list = it->r->keys.token_ids;
+    TD_TRY(check_ids(list, err));
     td_id *ids = td_arena_array(it->arena, td_id, (size_t)list.len + 1);
     if (ids == NULL)
         return td_arena_fail(it->arena, err);
-    for (uint32_t i = 0; i < list.len; i++) {
-        td_value v = list.as.items[i];
-        if (v.tag != TD_V_INT || v.as.integer < 0 || v.as.integer > UINT32_MAX)
-            return td_fail(err, TD_E_INPUT, "token_ids[%u] is no token id", i);
-        ids[i] = (td_id)v.as.integer;
-    }
+    for (uint32_t i = 0; i < list.len; i++)
+        ids[i] = (td_id)list.as.items[i].as.integer;
     *ret = (td_ids){ .ids = ids, .count = list.len };
     return TD_OK;
 }

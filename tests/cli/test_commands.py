@@ -30,6 +30,8 @@ def test_generation_spans(run, chat):
     r = run("encode", "--offsets", stdin=[chat(chat_template=t, return_assistant_tokens_mask=True)])
     got = r.results[0]
     assert got["assistant_masks"] == [int(a < 5 and b > 1) for a, b in got["offsets"]]
+    r = run("encode", stdin=[chat(chat_template=t, return_assistant_tokens_mask=True)])
+    assert r.results[0] == {k: v for k, v in got.items() if k != "offsets"}
 
 
 def test_continue_final_message(run):

@@ -109,11 +109,50 @@ def test_line_that_is_too_long_is_refused_without_reading_it_whole(run):
     (["--max-steps", "1000"], "{% for i in range(5000) %}x{% endfor %}", "limit"),
     (["--timeout", "0.05"], "{% for i in range(99999) %}{% for j in range(99999) %}"
                             "{% endfor %}{% endfor %}", "timeout"),
+    # parts that are shared over and over, and long texts, cost their time, too
+    ([], "{% set t = namespace(v=(1,)) %}{% for i in range(60) %}{% set t.v = (t.v, t.v) %}"
+         "{% endfor %}{{ {t.v: 1}|length }}", "limit"),
+    ([], "{% set t = namespace(v=[1], w=[1]) %}{% for i in range(60) %}{% set t.v = [t.v, t.v] %}"
+         "{% set t.w = [t.w, t.w] %}{% endfor %}{{ t.v == t.w }}", "limit"),
+    ([], "{% set a = 'x' * 9999999 %}{% set b = 'x' * 9999999 %}{% for i in range(99999) %}"
+         "{{ '' if a == b }}{{ '' if 'y' in a }}{{ '' if a < b }}{% endfor %}", "limit"),
+    # a compiler that copied all names for each branch would take all memory
+    ([], "".join("{%% set v%d = 1 %%}" % i for i in range(4000)) +
+     "{% if v1 %}{% set v1 = 2 %}{% endif %}" * 4000, "limit"),
 ])
 def test_limits_fail_one_item(run, chat, option, template, kind):
     r = run("count", *option, stdin=[chat(), chat(chat_template=template), chat()])
     assert r.status == 1
     assert [x.get("error", {}).get("kind") for x in r.results] == [None, kind, None]
+
+
+def test_same_parts_are_equal_at_once(run, chat):
+    t = ("{% set t = namespace(v=[1]) %}{% for i in range(60) %}{% set t.v = [t.v, t.v] %}"
+         "{% endfor %}{{ t.v == t.v }}{{ {'a': t.v} == {'a': t.v} }}")
+    r = run("render", "--plain", stdin=[chat(chat_template=t)])
+    assert r.out == "TrueTrue\n"
+
+
+def test_many_names_compile(run, chat):
+    n = 20000
+    t = "".join("{%% set v%d = %d %%}" % (i, i) for i in range(n))
+    t += "{% if v1 %}{% set v1 = 'one' %}{% else %}{% set v2 = 'two' %}{% endif %}"
+    r = run("render", "--plain", stdin=[chat(chat_template=t + "{{ v1 }} {{ v2 }} {{ v19999 }}")])
+    assert r.out == "one 2 19999\n"
+
+
+def test_exception_text_is_carried_in_full(run, chat):
+    text = "a\u0000b\u00e9\n\ud800 " + "x" * 3000 + "\U0001f642"
+    r = run("count", stdin=[chat(text, chat_template="{{ raise_exception(messages[0].content) }}")])
+    assert r.results[0]["error"]["message"] == text
+
+
+@pytest.mark.parametrize("bad", ["1", -1, 1.0, True, None, [1], 2**32, 10**30])
+def test_ids_are_integers(run, bad):
+    for command in ["count", "encode", "decode"]:
+        r = run(command, stdin=[{"token_ids": [1, bad]}, {"ids": [1]}])
+        assert r.status == 1 and "error" not in r.results[1]
+        assert r.results[0]["error"]["message"] == "token_ids[1] is no token id"
 
 
 def test_template_error_has_its_place(run, chat):

@@ -31,6 +31,7 @@ def test_help_of_each_command(run, command):
     ["count", "--compat", "other"], ["render", "--summary"], ["check", "--dump", "smoke"],
     ["drain", "--repeat", "0"], ["count", "--template-kwargs", "[1]"],
     ["count", "--template-kwargs", "{"],
+    ["encode", "--text", "a", "file"], ["encode", "--add-special-tokens"],
 ])
 def test_usage(run, args):
     r = run(*args)

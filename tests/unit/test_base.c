@@ -21,7 +21,13 @@ static void error_keeps_long_messages_whole(void **state)
     td_error_move(&moved, &err);
     assert_int_equal(err.code, TD_OK);
     assert_int_equal(strlen(moved.message), strlen(text) + strlen("loading a: "));
+    assert_int_equal(moved.message_len, strlen(moved.message));
     td_error_clear(&moved);
+    td_fail_text(&err, TD_E_TEMPLATE, TD_NO_OFFSET, TD_STR("a\0b"));
+    td_while(&err, "in %s", "c");
+    assert_int_equal(err.message_len, 9);
+    assert_memory_equal(err.message, "in c: a\0b", 10);
+    td_error_clear(&err);
 }
 
 static void error_survives_a_failed_allocation(void **state)

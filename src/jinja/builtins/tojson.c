@@ -55,7 +55,7 @@ td_code jj_f_tojson(jj_vm *vm, td_value self, const jj_args *args, td_value *ret
     td_error err = { 0 };
     td_code code = td_json_write(b, self, &style, &err);
     if (code == TD_E_TEMPLATE) {
-        code = jj_raise_text(vm, JJ_TYPE_ERROR, td_str_from(err.message));
+        code = jj_raise_text(vm, JJ_TYPE_ERROR, (td_str){ err.message, err.message_len });
         td_error_clear(&err);
         return code;
     }
