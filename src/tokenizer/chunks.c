@@ -22,8 +22,9 @@
  *
  * Characters (models that fast.h takes without a scanner). Normalizers are lists of Prepend and of
  * Replace of one ASCII character, which work character by character, but for the prepended text:
- * it comes before the first chunk alone (TK_ENCODE_JOINED takes it from the others). cuts.h then
- * says between which characters no merge lies.
+ * it comes before the first chunk alone (TK_ENCODE_JOINED takes it from the others). Metaspace
+ * without a normalizer does the same, but behind added tokens with normalized=true, too, so that
+ * there must be none. cuts.h then says between which characters no merge lies.
  *
  * Added tokens with normalized=true are looked for in the normalized text. One that lies across a
  * place has the two bytes around it next to each other, and such pairs are blocked; a search from
@@ -36,6 +37,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/norm/norm.h"
+#include "tokenizer/pretok/pretok.h"
 
 /* ---- what the tokenizer allows ---- */
 
@@ -101,6 +103,17 @@ static bool read_forms(tk_chunks *c, const td_tokenizer *tok)
     return good;
 }
 
+static bool read_spaces(tk_chunks *c, const td_tokenizer *tok)
+{
+    const tk_metaspace *how = tok->fast->spaces;
+    tk_chunk_form *f = &c->form[' '];
+    f->first_len = f->last_len = (uint8_t)how->text.len;
+    for (size_t i = 0; i < how->text.len; i++)
+        f->first[i] = f->last[i] = how->text.ptr[i];
+    c->prefixed = how->scheme != TK_PREPEND_NEVER;
+    return tok->added.normalized == NULL;
+}
+
 static bool read_added(tk_chunks *c, const tk_added *a)
 {
     for (uint32_t i = 0; i < a->count; i++) {
@@ -125,7 +138,8 @@ void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok)
     if (fast->scanner != NULL) {
         if (fast->scanner->letter_ends && words_norm(c, tok->norm))
             c->kind = TK_CHUNKS_WORDS;
-    } else if (chars_norm(c, tok->norm) && read_forms(c, tok)) {
+    } else if (chars_norm(c, tok->norm) && read_forms(c, tok) &&
+               (fast->spaces == NULL || read_spaces(c, tok))) {
         c->cuts = fast->cuts;
         c->kind = TK_CHUNKS_CHARS;
     }

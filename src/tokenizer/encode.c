@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
+#include "tokenizer/pretok/pretok.h"
 
 /* Steps 1 to 3: pieces of text between added tokens, normalized. */
 static td_code find_pieces(td_encoder *enc, const tk_text *text, unsigned flags, tk_pieces *out,
@@ -103,6 +104,25 @@ static td_code post_process(td_encoder *enc, unsigned flags, tk_encoding *e, td_
     return post->apply(post, &enc->ctx, e, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
 }
 
+/* Steps 4 and 5 the fast way. */
+static td_code fast_words(td_encoder *enc, td_str text, tk_sink *sink, td_error *err)
+{
+    const tk_fast *fast = enc->tok->fast;
+    const tk_metaspace *spaces = fast->spaces;
+    tk_ctx *ctx = &enc->ctx;
+    if (spaces == NULL)
+        return tk_fast_words(fast, &enc->cache, ctx, text, sink, err);
+    bool head = text.ptr == ctx->input.ptr ? tk_metaspace_heads(spaces, ctx)
+                                           : spaces->scheme == TK_PREPEND_ALWAYS;
+    if (text.len >= UINT32_MAX / 4)
+        return td_fail(err, TD_E_LIMIT, "normalized text is too long");
+    char *to = td_arena_alloc_n(&ctx->arena, text.len + 1, spaces->text.len, 1);
+    if (to == NULL)
+        return tk_nomem(ctx, err);
+    text = (td_str){ to, tk_metaspace_put(spaces, text, head, to) };
+    return tk_fast_words(fast, &enc->cache, ctx, text, sink, err);
+}
+
 /* Steps 2 to 5 the fast way, for text between added tokens with normalized=false. */
 static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *sink, td_error *err)
 {
@@ -121,16 +141,14 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *si
         if (hit.start > hit.end)
             return tk_added_void(&hit, err);
         if (from < hit.start)
-            TD_TRY(tk_fast_words(tok->fast, &enc->cache, ctx,
-                                 (td_str){ s.ptr + from, hit.start - from }, sink, err));
+            TD_TRY(fast_words(enc, (td_str){ s.ptr + from, hit.start - from }, sink, err));
         if (hit.start < hit.end)
             TD_TRY(tk_sink_put(sink, hit.token->id, err));
         from = hit.end;
     }
     if (from == s.len)
         return TD_OK;
-    return tk_fast_words(tok->fast, &enc->cache, ctx, (td_str){ s.ptr + from, s.len - from }, sink,
-                         err);
+    return fast_words(enc, (td_str){ s.ptr + from, s.len - from }, sink, err);
 }
 
 /* Steps 1 to 5 the fast way. */

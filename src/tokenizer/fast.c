@@ -98,8 +98,11 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
         f->run = tk_scan_best(f->scanner->run, td_cpu_best());
         if (!has_all_bytes(f))
             return TD_OK;
-    } else if (!splits_nothing(norm, pretok) || !falls_back_to_bytes(bpe)) {
-        return TD_OK;
+    } else {
+        f->spaces = norm == NULL && pretok != NULL ? tk_as_metaspace(pretok) : NULL;
+        bool whole = f->spaces != NULL ? !f->spaces->split : splits_nothing(norm, pretok);
+        if (!whole || !falls_back_to_bytes(bpe))
+            return TD_OK;
     }
     *ret = f;
     return set_cuts(load, f, f->scanner == NULL);

@@ -2,7 +2,8 @@
  *
  * Byte level behind a known pattern: where the pre-tokenizer has a hand-made scanner and the model
  * knows all 256 bytes, words are taken straight from the text: no pieces, no byte characters.
- * Models of characters without a pre-tokenizer (SentencePiece's): words are what lies between
+ * Models of characters without a pre-tokenizer, or with one that only puts marks for spaces
+ * (SentencePiece's): words are what lies between
  * places that no merge reaches across (cuts.h), given that every character that is not in the
  * vocabulary falls back to bytes which all are, and that no merge takes those bytes.
  *
@@ -18,6 +19,7 @@
 typedef struct tk_fast {
     const tk_scanner *scanner; /* NULL: a model of characters, words end at cuts */
     tk_scan_fn run;            /* of the scanner, for this CPU */
+    const struct tk_metaspace *spaces; /* marks to put for spaces first; NULL: none */
     const tk_bpe *bpe;
     const tk_cuts *cuts;
     td_id bytes[256]; /* the symbol of each byte */

@@ -191,6 +191,16 @@ static void check_prefix(td_encoder *enc, td_cutter *c, td_str text, unsigned fl
         assert_int_equal(part.ends[i], all.ends[i]);
 }
 
+static void check_fast(td_encoder *enc, td_encoder *general, td_str text, unsigned flags)
+{
+    static td_id want[TEXT_MAX], got[TEXT_MAX];
+    size_t n = encode(general, text, flags, want), m = encode(enc, text, flags, got);
+    if (m != n || memcmp(want, got, n * sizeof *want) != 0) {
+        show(text, 0);
+        fail_msg("%zu ids, the fast way %zu", n, m);
+    }
+}
+
 static size_t run(td_tokenizer *tok, int rounds)
 {
     td_encoder *enc = td_encoder_new(tok), *general = td_encoder_new(tok);
@@ -204,6 +214,7 @@ static size_t run(td_tokenizer *tok, int rounds)
         td_str t = random_text(enc, text, 1 + pick(120));
         places += check_places(&chunks, i % 4 == 0 ? general : enc, t,
                                i % 3 == 0 ? TD_ENCODE_PLAIN_TEXT : 0);
+        check_fast(enc, general, t, i % 5 == 0 ? TK_ENCODE_JOINED : 0);
         if (i % 50 == 0)
             check_prefix(enc, cutter, random_text(enc, text, pick(40000)),
                          i % 100 == 0 ? TD_ENCODE_ADD_SPECIAL : TD_ENCODE_PLAIN_TEXT);
@@ -238,14 +249,13 @@ REAL(gemma3)
 
 /* ---- small ones ---- */
 
-static void make_small(char *out, size_t size, const char *norm, const char *added,
-                       const char *options)
+static void make_small(char *out, size_t size, const char *norm, const char *pretok,
+                       const char *added, const char *options)
 {
-    size_t n =
-        (size_t)snprintf(out, size,
-                         "{\"normalizer\": %s, \"added_tokens\": [%s], \"model\": {\"type\": "
-                         "\"BPE\", %s \"vocab\": {",
-                         norm, added, options);
+    size_t n = (size_t)snprintf(out, size,
+                                "{\"normalizer\": %s, \"pre_tokenizer\": %s, \"added_tokens\": "
+                                "[%s], \"model\": {\"type\": \"BPE\", %s \"vocab\": {",
+                                norm, pretok, added, options);
     for (int b = 0; b < 256; b++)
         n += (size_t)snprintf(out + n, size - n, "\"<0x%02X>\": %d, ", b, b);
     snprintf(out + n, size - n,
@@ -260,6 +270,9 @@ static void make_small(char *out, size_t size, const char *norm, const char *add
     "{\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": \"" TO "\"}"
 #define HEAD "{\"type\": \"Prepend\", \"prepend\": \"\\u2581\"}"
 #define LIST(A, B) "{\"type\": \"Sequence\", \"normalizers\": [" A ", " B "]}"
+#define MARKS(SCHEME, SPLIT)                                                                       \
+    "{\"type\": \"Metaspace\", \"replacement\": \"\\u2581\", \"prepend_scheme\": \"" SCHEME        \
+    "\", \"split\": " SPLIT "}"
 #define ADDED(TEXT, WORD, LEFT)                                                                    \
     "{\"id\": 300, \"content\": \"" TEXT "\", \"single_word\": " WORD ", \"lstrip\": " LEFT        \
     ", \"rstrip\": false, \"normalized\": true, \"special\": false}"
@@ -268,34 +281,42 @@ static void test_characters(void **unused)
 {
     (void)unused;
     static const struct {
-        const char *norm, *added;
+        const char *norm, *pretok, *added;
         bool cuts;
     } cases[] = {
-        { "null", "", true },
-        { SPACES("\\u2581"), "", true },
-        { LIST(HEAD, SPACES("\\u2581")), "", true },
-        { LIST(SPACES("\\u2581"), HEAD), "", true },
-        { LIST(SPACES("_"), HEAD), "", true },
-        { SPACES("a_"), "", true },
-        { LIST(HEAD, SPACES("\\u2581")), ADDED("b c", "false", "false"), true },
-        { LIST(HEAD, SPACES("\\u2581")), ADDED("a", "true", "false"), false },
-        { LIST(HEAD, SPACES("\\u2581")), ADDED("ca", "false", "true"), false },
-        { SPACES(""), "", false },
-        { "{\"type\": \"Lowercase\"}", "", false },
-        { "{\"type\": \"Replace\", \"pattern\": {\"String\": \"ab\"}, \"content\": \"c\"}", "",
+        { "null", "null", "", true },
+        { "null", MARKS("never", "false"), "", true },
+        { "null", MARKS("first", "false"), "", true },
+        { "null", MARKS("always", "false"), "", true },
+        { "null", MARKS("always", "false"), ADDED("b c", "false", "false"), false },
+        { "null", MARKS("first", "true"), "", false },
+        { SPACES("_"), MARKS("first", "false"), "", false },
+        { SPACES("\\u2581"), "null", "", true },
+        { LIST(HEAD, SPACES("\\u2581")), "null", "", true },
+        { LIST(SPACES("\\u2581"), HEAD), "null", "", true },
+        { LIST(SPACES("_"), HEAD), "null", "", true },
+        { SPACES("a_"), "null", "", true },
+        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("b c", "false", "false"), true },
+        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("a", "true", "false"), false },
+        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("ca", "false", "true"), false },
+        { SPACES(""), "null", "", false },
+        { "{\"type\": \"Lowercase\"}", "null", "", false },
+        { "{\"type\": \"Replace\", \"pattern\": {\"String\": \"ab\"}, \"content\": \"c\"}", "null",
+          "", false },
+        { "{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": false}", "null", "",
           false },
-        { "{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": false}", "", false },
     };
     static char json[1 << 14];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        make_small(json, sizeof json, cases[i].norm, cases[i].added, "\"byte_fallback\": true,");
+        make_small(json, sizeof json, cases[i].norm, cases[i].pretok, cases[i].added,
+                   "\"byte_fallback\": true,");
         td_tokenizer *tok = load(json);
         size_t places = run(tok, 2000);
         if ((places > 0) != cases[i].cuts)
             fail_msg("%s: %zu places", cases[i].norm, places);
         td_tokenizer_free(tok);
     }
-    make_small(json, sizeof json, "null", "", ""); /* unknown characters vanish */
+    make_small(json, sizeof json, "null", "null", "", ""); /* unknown characters vanish */
     td_tokenizer *tok = load(json);
     assert_int_equal(run(tok, 100), 0);
     td_tokenizer_free(tok);

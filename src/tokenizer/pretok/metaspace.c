@@ -30,8 +30,8 @@ static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_
     TD_TRY(tk_matches_chars(ctx, &t, is_space, NULL, &m, err));
     if (m.count > 1 || (m.count == 1 && m.items[0].hit))
         TD_TRY(tk_text_replace(ctx, &t, &m, ms->how.text, err));
-    bool wanted = ms->how.scheme == TK_PREPEND_ALWAYS ||
-                  (ms->how.scheme == TK_PREPEND_FIRST && t.from == 0 && !ctx->inside);
+    bool wanted =
+        t.from == 0 ? tk_metaspace_heads(&ms->how, ctx) : ms->how.scheme == TK_PREPEND_ALWAYS;
     if (wanted && !td_str_starts((td_str){ t.ptr, t.len }, ms->how.text))
         TD_TRY(tk_text_prepend(ctx, &t, ms->how.text, err));
     if (!ms->how.split) {
@@ -46,6 +46,32 @@ static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_
 static td_code apply(const tk_pretok *self, tk_ctx *ctx, tk_pieces *pieces, td_error *err)
 {
     return tk_pretok_each(ctx, pieces, split_one, self, err);
+}
+
+const tk_metaspace *tk_as_metaspace(const tk_pretok *p)
+{
+    return p->apply == apply ? &((const metaspace *)p)->how : NULL;
+}
+
+size_t tk_metaspace_put(const tk_metaspace *how, td_str text, bool head, char *out)
+{
+    char *to = out;
+    char mark[4] = { 0 };
+    size_t n = how->text.len;
+    for (size_t i = 0; i < n; i++)
+        mark[i] = how->text.ptr[i];
+    if (head && text.len != 0 && text.ptr[0] != ' ' && !td_str_starts(text, how->text))
+        for (size_t i = 0; i < n; i++)
+            *to++ = mark[i];
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] != ' ') {
+            *to++ = text.ptr[i];
+            continue;
+        }
+        for (size_t k = 0; k < n; k++)
+            *to++ = mark[k];
+    }
+    return (size_t)(to - out);
 }
 
 static td_code get_scheme(const tk_at *at, tk_metaspace *ret)

@@ -31,7 +31,19 @@ typedef struct tk_metaspace {
     bool split;
 } tk_metaspace;
 
+/* Whether a piece at the very start of the text gets a mark in front. */
+static inline bool tk_metaspace_heads(const tk_metaspace *how, const tk_ctx *ctx)
+{
+    return !ctx->joined && (how->scheme == TK_PREPEND_ALWAYS ||
+                            (how->scheme == TK_PREPEND_FIRST && !ctx->inside));
+}
+
 td_code tk_get_metaspace(const tk_at *at, tk_metaspace *ret);
+/* What the pre-tokenizer was told; NULL: it is another one. */
+const tk_metaspace *tk_as_metaspace(const tk_pretok *p);
+/* Writes text with marks for spaces, and with one in front where text is to get one (head) and has
+ * none. out has room for (text.len + 1) * mark's length bytes; returns how many were written. */
+size_t tk_metaspace_put(const tk_metaspace *how, td_str text, bool head, char *out);
 
 /* "Removed", "Isolated", ...: the field key of at. */
 td_code tk_get_behavior(const tk_at *at, const char *key, tk_behavior *ret);
