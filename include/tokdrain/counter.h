@@ -48,11 +48,11 @@ typedef struct td_now {
 /* Zeroed fields are the defaults; texts are copied. */
 typedef struct td_counter_options {
     td_operation operation;
-    unsigned jobs;          /* 0: the cores that this process may use */
-    size_t queue_items;     /* submitted and not collected: 0: 1,024 */
-    size_t queue_bytes;     /* their bytes: 0: 256 MiB; a single larger item is taken alone */
-    bool paused;            /* start nothing until td_counter_resume */
-    bool lines;             /* workers write the result lines that td_result_json gives */
+    unsigned jobs;      /* 0: the cores that this process may use */
+    size_t queue_items; /* submitted and not collected: 0: 1,024 */
+    size_t queue_bytes; /* their bytes: 0: 256 MiB; a single larger item is taken alone */
+    bool paused;        /* start nothing until td_counter_resume */
+    bool lines;         /* workers write the result lines that td_result_json gives */
     td_limits limits;
     td_now now;
 
@@ -62,8 +62,8 @@ typedef struct td_counter_options {
     bool verify; /* count again without reuse; a difference is TD_E_VERIFY */
 
     /* defaults of requests, which win over them */
-    td_str chat_template;       /* ptr NULL: the model's */
-    const char *template_file;  /* its name in errors */
+    td_str chat_template;        /* ptr NULL: the model's */
+    const char *template_file;   /* its name in errors */
     td_str chat_template_kwargs; /* JSON object; ptr NULL: none */
     bool parse_arguments;
     bool fallback; /* count a prompt that fails to render as text, beside its error */
@@ -72,9 +72,19 @@ typedef struct td_counter_options {
     bool offsets;
     bool pieces; /* result lines hold the tokens' texts, too */
     bool skip_special_tokens;
+
+    /* External tokenizers (docs/workers.md): processes that render and count. With a command the
+     * counter only counts, nothing is reused, no model is needed, and jobs is the number of
+     * processes. A failure to start them is the counter's; later ones are TD_E_WORKER of items. */
+    const char *worker_command;  /* for the shell; NULL: none */
+    const char *worker_model;    /* what they shall load; NULL: they know */
+    const char *worker_revision; /* NULL: none */
+    size_t worker_memory;        /* resident bytes of all of them; 0: no bound */
+    uint64_t worker_start_ns;    /* of a start; 0: 300 s. An item has limits.timeout_ns (300 s) */
 } td_counter_options;
 
-/* Takes a reference to model and starts the workers. options may be NULL. */
+/* Takes a reference to model and starts the workers. options may be NULL; model only with a
+ * worker_command. */
 TD_API TD_NODISCARD td_code td_counter_new(td_model *model, const td_counter_options *options,
                                            td_counter **ret_counter, td_error *err);
 /* Stops the workers (running items are interrupted) and drops what is queued. */
@@ -121,6 +131,10 @@ typedef struct td_counter_stats {
     uint64_t scratch_bytes;      /* of all workers, as of their last item */
     uint64_t templates_compiled; /* that requests brought along */
     unsigned jobs;
+    /* external processes */
+    uint64_t workers_started, workers_running; /* over the whole time; now */
+    uint64_t worker_memory_bytes;              /* the largest resident size seen */
+    uint64_t worker_load_ns;                   /* the longest start */
 } td_counter_stats;
 
 TD_API td_counter_stats td_counter_get_stats(td_counter *counter);

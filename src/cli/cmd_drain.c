@@ -127,6 +127,7 @@ typedef struct drain {
     drain_run *runs, *current;
     size_t run_count, run_cap;
     uint64_t memo_bytes, memo_entries, scratch_bytes;
+    td_counter_stats external; /* of --worker-command */
 } drain;
 
 static void on_result(void *user, td_result *r)
@@ -203,6 +204,7 @@ static int drain_once(drain *d, td_counter *counter, size_t pending, unsigned tu
     d->memo_bytes = stats.memo_bytes;
     d->memo_entries = stats.memo_entries;
     d->scratch_bytes = stats.scratch_bytes;
+    d->external = stats;
     td_counter_drop_pending(counter);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -211,7 +213,7 @@ static int drain_once(drain *d, td_counter *counter, size_t pending, unsigned tu
 static int drain_point(drain *d, size_t pending, unsigned jobs)
 {
     td_counter_options options = *d->options;
-    options.jobs = jobs;
+    options.jobs = d->o->workers != 0 && jobs > d->o->workers ? d->o->workers : jobs;
     options.paused = true;
     options.queue_items = pending > 1024 ? pending : 1024;
     options.queue_bytes = SIZE_MAX;
@@ -280,9 +282,18 @@ static void print_json(const drain *d, FILE *out)
     }
     fprintf(out,
             "], \"memo_bytes\": %llu, \"memo_entries\": %llu, \"scratch_bytes\": %llu, "
-            "\"peak_rss_bytes\": %llu}\n",
+            "\"peak_rss_bytes\": %llu",
             (unsigned long long)d->memo_bytes, (unsigned long long)d->memo_entries,
             (unsigned long long)d->scratch_bytes, (unsigned long long)cli_peak_rss_bytes());
+    if (d->o->counter.worker_command != NULL)
+        fprintf(out,
+                ", \"workers\": {\"running\": %llu, \"started\": %llu, \"load_s\": %.3f, "
+                "\"rss_bytes\": %llu}",
+                (unsigned long long)d->external.workers_running,
+                (unsigned long long)d->external.workers_started,
+                (double)d->external.worker_load_ns / 1e9,
+                (unsigned long long)d->external.worker_memory_bytes);
+    fputs("}\n", out);
 }
 
 enum { COLUMNS = 9, CELL = 32 };
@@ -320,6 +331,12 @@ static void print_table(const drain *d, FILE *out)
     char a[CELL], b[CELL];
     fprintf(out, "peak RSS %s MB, memo %s MB\n", cli_real(a, (double)cli_peak_rss_bytes() / 1e6),
             cli_real(b, (double)d->memo_bytes / 1e6));
+    if (d->o->counter.worker_command != NULL)
+        fprintf(out, "workers %llu (started %llu), up to %s MB each, loaded in %s s\n",
+                (unsigned long long)d->external.workers_running,
+                (unsigned long long)d->external.workers_started,
+                cli_real(a, (double)d->external.worker_memory_bytes / 1e6),
+                cli_real(b, (double)d->external.worker_load_ns / 1e9));
 }
 
 static int print_runs(const drain *d, int status)

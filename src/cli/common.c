@@ -11,6 +11,8 @@
 
 int cli_load_model(const cli_options *o, td_model **ret_model)
 {
+    if (o->counter.worker_command != NULL)
+        return CLI_OK; /* its processes load it */
     td_error err = TD_ERROR_INIT;
     if (td_model_new(o->model, &o->model_options, ret_model, &err) == TD_OK)
         return CLI_OK;
@@ -61,10 +63,36 @@ char *cli_read_file(const char *name, size_t *ret_len)
     return buf;
 }
 
+/* Options that do not go together with external workers, or not without. */
+static int worker_options(const cli_options *o, td_counter_options *ret)
+{
+    const char *wrong = NULL;
+    if (o->counter.worker_command == NULL) {
+        if (o->workers != 0 || o->counter.worker_memory != 0)
+            wrong = "--workers and --worker-memory need --worker-command";
+    } else if (o->model_options.compat != TD_COMPAT_TRANSFORMERS) {
+        wrong = "--compat does not go with --worker-command: its processes load the model";
+    } else if (o->counter.now.fixed) {
+        wrong = "--now does not go with --worker-command: its processes render";
+    }
+    if (wrong != NULL) {
+        cli_complain("%s: %s", o->command_name, wrong);
+        return CLI_USAGE;
+    }
+    ret->worker_model = o->model;
+    ret->worker_revision = o->model_options.revision;
+    if (o->workers != 0)
+        ret->jobs = o->workers;
+    return CLI_OK;
+}
+
 int cli_counter_options(const cli_options *o, td_counter_options *ret, char **ret_text)
 {
     *ret = o->counter;
     *ret_text = NULL;
+    int status = worker_options(o, ret);
+    if (status != CLI_OK)
+        return status;
     if (o->template_kwargs != NULL)
         ret->chat_template_kwargs = (td_str){ o->template_kwargs, strlen(o->template_kwargs) };
     if (o->template_file == NULL)

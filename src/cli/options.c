@@ -77,6 +77,7 @@ TEXT_OPTION(set_text, text)
 TEXT_OPTION(set_warm, warm)
 TEXT_OPTION(set_sweep_pending, sweep_pending)
 TEXT_OPTION(set_sweep_jobs, sweep_jobs)
+TEXT_OPTION(set_worker_command, counter.worker_command)
 SWITCH_OPTION(set_no_reuse, counter.no_reuse)
 SWITCH_OPTION(set_verify, counter.verify)
 SWITCH_OPTION(set_parse_arguments, counter.parse_arguments)
@@ -104,6 +105,20 @@ static bool set_jobs(cli_options *o, const char *value)
         return false;
     o->counter.jobs = (unsigned)n;
     return true;
+}
+
+static bool set_workers(cli_options *o, const char *value)
+{
+    uint64_t n;
+    if (!cli_parse_count(value, &n) || n == 0 || n > 1024)
+        return false;
+    o->workers = (unsigned)n;
+    return true;
+}
+
+static bool set_worker_memory(cli_options *o, const char *value)
+{
+    return cli_parse_size(value, &o->counter.worker_memory) && o->counter.worker_memory != 0;
 }
 
 static bool set_repeat(cli_options *o, const char *value)
@@ -238,6 +253,12 @@ static const option options[] = {
       "bound of the memo of counted segments (256MiB)" },
     { "no-reuse", 0, NULL, false, COUNTS, set_no_reuse, "count every prompt in full" },
     { "verify", 0, NULL, false, COUNTS, set_verify, "count again without reuse and compare" },
+    { "worker-command", 0, "CMD", false, COUNTS, set_worker_command,
+      "have processes of this shell command count instead of the built-in engine" },
+    { "workers", 0, "N", false, COUNTS, set_workers,
+      "with --worker-command: at most so many processes (default: the cores available)" },
+    { "worker-memory", 0, "SIZE", false, COUNTS, set_worker_memory,
+      "with --worker-command: memory of all of them together (no bound)" },
     { "max-input", 0, "SIZE", false, ALL_RUNS, set_max_input, "longest input line (256MiB)" },
     { "max-output", 0, "SIZE", false, TEMPLATES, set_max_output, "longest rendered text (256MiB)" },
     { "max-steps", 0, "N", false, TEMPLATES, set_max_steps,
@@ -251,7 +272,7 @@ static const option options[] = {
 };
 enum { OPTION_COUNT = sizeof options / sizeof *options };
 
-/* Options of the interface that this version does not have. */
+/* Options of the interface that some commands do not have in this version. */
 static const char *const later[] = { "worker-command", "workers", "worker-memory" };
 
 static const option *find_long(const char *name, size_t len, cli_command command)

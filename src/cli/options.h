@@ -44,6 +44,8 @@ typedef struct cli_options {
     const char *text; /* encode --text */
     const char *dump; /* check --dump */
 
+    unsigned workers; /* 0: as many as jobs */
+
     /* drain */
     const char *warm;
     unsigned repeat;

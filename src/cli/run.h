@@ -12,7 +12,8 @@ int cmd_info(const cli_options *o);
 int cmd_check(const cli_options *o);
 int cmd_drain(const cli_options *o);
 
-/* Loads the model of the options; says why not and gives CLI_CANNOT_OPEN. */
+/* Loads the model of the options (none where external workers count); says why not and gives
+ * CLI_CANNOT_OPEN. */
 int cli_load_model(const cli_options *o, td_model **ret_model);
 /* Counter options with the texts that files hold; CLI_CANNOT_OPEN (CLI_USAGE) after saying why.
  * *ret_text is the caller's to free. */

@@ -54,6 +54,8 @@ struct td_counter {
     size_t items_max, bytes_max, bytes;
     unsigned running;
     bool paused, stopping;
+    unsigned came_up;       /* external workers that started, or could not */
+    td_error start_error;   /* of the first that could not */
     td_counter_stats stats; /* done, failed, tokens, reused_tokens */
 
     worker *workers;
@@ -97,10 +99,27 @@ static void finish(td_counter *c, slot *s, uint64_t place, bool finished)
         td_cond_broadcast(&c->idle);
 }
 
+/* Starts the thread's external process and tells how that went. */
+static void start_external(worker *w)
+{
+    td_counter *c = w->counter;
+    td_error err = TD_ERROR_INIT;
+    td_code code = td_pool_start(w->scratch.external, &err);
+    td_mutex_lock(&c->lock);
+    c->came_up++;
+    if (code != TD_OK && c->start_error.code == TD_OK)
+        td_error_move(&c->start_error, &err);
+    td_cond_broadcast(&c->idle);
+    td_mutex_unlock(&c->lock);
+    td_error_clear(&err);
+}
+
 static void *work(void *user)
 {
     worker *w = user;
     td_counter *c = w->counter;
+    if (w->scratch.external != NULL)
+        start_external(w);
     td_mutex_lock(&c->lock);
     for (;;) {
         slot *s = c->paused ? NULL : take_pending(c);
@@ -133,6 +152,8 @@ static void *work(void *user)
         finish(c, s, place, finished);
     }
     td_mutex_unlock(&c->lock);
+    if (w->scratch.external != NULL)
+        td_pool_stop(w->scratch.external);
     return NULL;
 }
 
@@ -193,28 +214,59 @@ static td_code make_parts(td_counter *c, td_error *err)
     c->shared.env.templates = td_template_cache_new();
     c->slots = td_calloc(c->slot_count, sizeof *c->slots);
     c->workers = td_calloc(o->jobs, sizeof *c->workers);
+    bool outside = o->worker_command != NULL;
+    if (outside && o->operation != TD_DO_COUNT)
+        return td_fail(err, TD_E_INPUT, "external workers only count");
+    if (!outside && c->shared.model == NULL)
+        return td_fail(err, TD_E_INPUT, "a counter needs a model");
+    o->no_reuse |= outside;
     if (!o->no_reuse)
         c->shared.memo = td_memo_new(o->memo_bytes != 0 ? o->memo_bytes : MEMO_BYTES);
     if (c->shared.env.templates == NULL || c->slots == NULL || c->workers == NULL ||
         (!o->no_reuse && c->shared.memo == NULL))
         return td_fail_nomem(err);
-    return set_defaults(c, err);
+    TD_TRY(set_defaults(c, err));
+    if (outside)
+        c->shared.pool = td_pool_new(o, &c->interrupt, err);
+    return err->code;
+}
+
+/* Waits for the external processes that were told to start. */
+static td_code await_external(td_counter *c, td_error *err)
+{
+    td_mutex_lock(&c->lock);
+    while (c->came_up < c->workers_started)
+        td_cond_wait(&c->idle, &c->lock);
+    if (c->start_error.code != TD_OK)
+        td_error_move(err, &c->start_error);
+    td_mutex_unlock(&c->lock);
+    return err->code;
 }
 
 static td_code start_workers(td_counter *c, td_error *err)
 {
+    td_worker_pool *pool = c->shared.pool;
     for (unsigned i = 0; i < c->shared.options.jobs; i++) {
         c->workers[i].counter = c;
         if (!td_scratch_init(&c->workers[i].scratch, c->shared.model, &c->shared.options.limits))
             return td_fail_nomem(err);
+        if (pool != NULL)
+            c->workers[i].scratch.external = td_pool_worker_at(pool, i);
         c->workers_ready++;
     }
-    for (unsigned i = 0; i < c->workers_ready; i++) {
+    unsigned wanted = c->workers_ready;
+    for (unsigned i = 0; i < wanted; i++) {
         if (!td_thread_start(&c->workers[i].thread, work, &c->workers[i]))
             return td_fail(err, TD_E_INTERNAL, "a worker thread could not be started");
+        td_mutex_lock(&c->lock);
         c->workers_started++;
+        td_mutex_unlock(&c->lock);
+        if (pool != NULL && i == 0 && c->shared.options.worker_memory != 0) {
+            TD_TRY(await_external(c, err));
+            wanted = td_pool_fit(pool);
+        }
     }
-    return TD_OK;
+    return pool != NULL ? await_external(c, err) : TD_OK;
 }
 
 static bool init_locks(td_counter *c)
@@ -248,7 +300,9 @@ td_code td_counter_new(td_model *model, const td_counter_options *options, td_co
     } else {
         if (options != NULL)
             c->shared.options = *options;
-        c->shared.model = td_model_ref(model);
+        c->start_error = (td_error)TD_ERROR_INIT;
+        if (model != NULL && c->shared.options.worker_command == NULL)
+            c->shared.model = td_model_ref(model);
         c->shared.interrupt = &c->interrupt;
         atomic_init(&c->interrupt, false);
         code = make_parts(c, &local);
@@ -283,6 +337,8 @@ void td_counter_free(td_counter *c)
         td_request_free(c->slots[i].request);
         td_result_free(c->slots[i].result != NULL ? &c->slots[i].result->pub : NULL);
     }
+    td_pool_free(c->shared.pool);
+    td_error_clear(&c->start_error);
     td_memo_free(c->shared.memo);
     td_template_cache_free(c->shared.env.templates);
     td_free(c->slots);
@@ -506,6 +562,13 @@ td_counter_stats td_counter_get_stats(td_counter *c)
         s.memo_hits = m.hits;
         s.memo_misses = m.misses;
         s.memo_evictions = m.evictions;
+    }
+    if (c->shared.pool != NULL) {
+        td_pool_stats p = td_pool_get_stats(c->shared.pool);
+        s.workers_started = p.started;
+        s.workers_running = p.running;
+        s.worker_memory_bytes = p.memory_bytes;
+        s.worker_load_ns = p.load_ns;
     }
     s.templates_compiled = td_template_cache_compiled(c->shared.env.templates);
     return s;

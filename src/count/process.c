@@ -27,9 +27,11 @@ bool td_scratch_init(td_worker_scratch *s, td_model *model, const td_limits *lim
                                   .output_bytes_max = limits->output_bytes_max,
                                   .memory_bytes_max = limits->memory_bytes_max };
     s->chat.jinja = jj_workspace_new();
-    s->encoder = td_encoder_new(td_model_tokenizer(model));
-    s->cutter = s->encoder != NULL ? td_cutter_new(s->encoder) : NULL;
-    if (s->chat.jinja != NULL && s->cutter != NULL)
+    if (model != NULL)
+        s->encoder = td_encoder_new(td_model_tokenizer(model));
+    if (s->encoder != NULL)
+        s->cutter = td_cutter_new(s->encoder);
+    if (s->chat.jinja != NULL && (model == NULL || s->cutter != NULL))
         return true;
     td_scratch_done(s);
     return false;
@@ -50,7 +52,8 @@ void td_scratch_done(td_worker_scratch *s)
 size_t td_scratch_bytes(const td_worker_scratch *s)
 {
     return s->chat.arena.total + s->chat.text.cap + s->json.cap +
-           jj_workspace_bytes(s->chat.jinja) + td_encoder_bytes(s->encoder);
+           jj_workspace_bytes(s->chat.jinja) +
+           (s->encoder != NULL ? td_encoder_bytes(s->encoder) : 0);
 }
 
 /* One item on its way. */
@@ -83,8 +86,25 @@ static td_code render(item *it, const td_chat_call *call, td_error *err)
 
 /* ---- count ---- */
 
+/* Has the external worker count: a text, or the request as it came. */
+static td_code count_outside(item *it, td_via via, td_str text, bool special, td_error *err)
+{
+    td_worker_item job = { .via = via, .text = text, .add_special_tokens = special };
+    TD_TRY(td_pool_count(it->s->external, &job, &it->box->pub.tokens, err));
+    it->box->pub.text_bytes = via == TD_VIA_TEXT ? text.len : 0;
+    it->box->pub.counted = true;
+    return TD_OK;
+}
+
+static unsigned plain_flags(const item *it)
+{
+    return it->shared->model != NULL ? it->shared->model->encode_flags : 0;
+}
+
 static td_code count_text(item *it, td_str text, unsigned flags, td_error *err)
 {
+    if (it->s->external != NULL)
+        return count_outside(it, TD_VIA_TEXT, text, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
     td_text_count_job job = {
         .encoder = it->s->encoder,
         .cutter = it->s->cutter,
@@ -166,7 +186,7 @@ static void fall_back(item *it, td_error *err)
                        ? td_chat_fallback_prompt(it->r, it->arena, &it->s->json, &again)
                        : td_chat_fallback_message(it->r, &it->s->json, &again);
     if (code == TD_OK)
-        code = count_text(it, td_buf_view(&it->s->json), it->shared->model->encode_flags, &again);
+        code = count_text(it, td_buf_view(&it->s->json), plain_flags(it), &again);
     if (code == TD_OK)
         it->box->pub.via = TD_VIA_FALLBACK;
     td_error_clear(&again);
@@ -193,12 +213,12 @@ static td_code do_count(item *it, td_error *err)
         it->box->pub.counted = true;
         return TD_OK;
     case TD_VIA_TEXT:
-        return count_text(it, td_as_str(r->keys.text), it->shared->model->encode_flags | special,
-                          err);
+        return count_text(it, td_as_str(r->keys.text), plain_flags(it) | special, err);
     case TD_VIA_MESSAGE:
-        return count_message(it, err);
     case TD_VIA_MESSAGES:
-        return count_prompt(it, err);
+        if (it->s->external != NULL)
+            return count_outside(it, r->via, r->json, false, err);
+        return r->via == TD_VIA_MESSAGE ? count_message(it, err) : count_prompt(it, err);
     case TD_VIA_NONE:
     case TD_VIA_FALLBACK:
         break;

@@ -6,6 +6,7 @@
 
 #include "chat/prompt.h"
 #include "count/memo.h"
+#include "count/worker_pool.h"
 #include "tokdrain/counter.h"
 #include "tokenizer/segments.h"
 
@@ -14,7 +15,8 @@
 typedef struct td_shared {
     td_model *model;
     td_chat_env env;
-    td_memo *memo; /* NULL: no reuse */
+    td_memo *memo;        /* NULL: no reuse */
+    td_worker_pool *pool; /* NULL: counted here; else model is NULL */
     td_counter_options options;
     const atomic_bool *interrupt; /* true: stop what runs, it stays pending */
     /* Test hook: called when a worker begins (true) and ends (false) to render an item. */
@@ -27,9 +29,11 @@ typedef struct td_worker_scratch {
     td_chat_work chat;
     td_encoder *encoder;
     td_cutter *cutter;
-    td_buf json; /* fallback texts */
+    td_buf json;              /* fallback texts */
+    td_pool_worker *external; /* NULL: counted here */
 } td_worker_scratch;
 
+/* model may be NULL where an external worker counts. */
 bool td_scratch_init(td_worker_scratch *s, td_model *model, const td_limits *limits);
 void td_scratch_done(td_worker_scratch *s);
 size_t td_scratch_bytes(const td_worker_scratch *s);

@@ -39,8 +39,7 @@ def test_usage(run, args):
 
 
 @pytest.mark.parametrize("args", [
-    ["count", "--worker-command", "x"],
-    ["count", "--workers", "2"], ["drain", "--worker-memory", "1G"],
+    ["encode", "--worker-command", "x"], ["render", "--workers", "2"],
 ])
 def test_what_is_not_there_yet_says_so(run, args):
     r = run(*args)
