@@ -86,9 +86,14 @@ bench-aggregate: build
 	@$(SETUP) test
 	@$(TD_PYTHON) bench/aggregate.py --build $(BUILD) --model $(or $(MODEL),qwen3)
 
+#: make bench-encode [ARGS=--quick]        encoding speed beside other tokenizer libraries
+bench-encode: build
+	@$(SETUP) bench
+	@python3 bench/encode.py --build $(BUILD) $(ARGS)
+
 # Verbs with nothing behind them yet say so and fail.
-#: make bench-render, bench-encode, selfcheck, test-distributed
-bench-render bench-encode:
+#: make bench-render, selfcheck, test-distributed
+bench-render:
 	@echo "make $@: not there yet: bench/ has the drain and the aggregator" >&2; exit 1
 
 selfcheck:

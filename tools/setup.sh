@@ -3,6 +3,7 @@
 #
 #   build    compiler, Meson, Ninja and the libraries that tokdrain links
 #   test     build, and a Python environment with the reference libraries under build/venv
+#   bench    build, and the libraries that bench-encode compares with under build/bench/peers
 #   fuzz     build, and clang with libFuzzer
 #   models   npm
 #   format   clang-format
@@ -11,7 +12,7 @@
 # why. Elsewhere they are listed and the script stops.
 set -eu
 cd "$(dirname "$0")/.."
-purpose=${1:?usage: setup.sh build|test|fuzz|models|format}
+purpose=${1:?usage: setup.sh build|test|bench|fuzz|models|format}
 missing=
 
 # need PACKAGE WHY PROBE...: the package is missing when the probe fails.
@@ -90,6 +91,23 @@ make_venv() {
     cp tests/requirements.txt "$stamp"
 }
 
+# The other libraries are optional: what cannot be installed is told and left out.
+make_peers() {
+    stamp=build/bench/peers/requirements.stamp
+    if cmp -s bench/requirements.txt "$stamp"; then
+        return 0
+    fi
+    echo "setup: making build/bench/peers with the libraries to compare with"
+    mkdir -p build/bench
+    rm -rf build/bench/peers
+    python3 -m venv build/bench/peers
+    grep -v '^#' bench/requirements.txt | while read -r package; do
+        build/bench/peers/bin/python -m pip install -q --disable-pip-version-check "$package" ||
+            echo "setup: $package is left out" >&2
+    done
+    cp bench/requirements.txt "$stamp"
+}
+
 case $purpose in
 build)
     need_build
@@ -100,6 +118,11 @@ test)
     need python3-venv "the Python environment of the tests" python3 -c "import ensurepip"
     install_missing
     make_venv ;;
+bench)
+    need_build
+    need python3-venv "the Python environment of the peers" python3 -c "import ensurepip"
+    install_missing
+    [ -n "${TD_PEERS:-}" ] || make_peers ;;
 fuzz)
     need_build
     need clang "fuzzes with libFuzzer" clang --version

@@ -1,0 +1,159 @@
+/* bench_encode.c - one measurement of encoding, in a process of its own.
+ *
+ *     bench_encode TOKENIZER.JSON TEXT DOC_BYTES PASSES ids|count
+ *
+ * Loads, makes one call with a short text, then encodes all documents of TEXT (cut into DOC_BYTES
+ * each) once for the cold figure and PASSES times for the warm ones. CPU seconds, as one line of
+ * JSON; crc is of all ids of the first pass, so that runs of other programs can be compared. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tokdrain/tokenizer.h"
+
+typedef struct job {
+    td_encoder *enc;
+    char *text;
+    size_t len, doc;
+    bool counting;
+    uint32_t crc;
+    size_t ids;
+} job;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The most memory that was ever resident, in KB. */
+static long peak(void)
+{
+    char line[256];
+    long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kb = strtol(line + 6, NULL, 10);
+    if (f != NULL)
+        fclose(f);
+    return kb;
+}
+
+static char *read_file(const char *path, size_t *ret_len)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return NULL;
+    char *text = NULL;
+    if (fseek(f, 0, SEEK_END) == 0) {
+        long size = ftell(f);
+        rewind(f);
+        text = size > 0 ? malloc((size_t)size) : NULL;
+        if (text != NULL && fread(text, 1, (size_t)size, f) != (size_t)size) {
+            free(text);
+            text = NULL;
+        }
+        *ret_len = (size_t)size;
+    }
+    fclose(f);
+    return text;
+}
+
+/* zlib's */
+static uint32_t crc32_of(uint32_t crc, const void *data, size_t n)
+{
+    static uint32_t table[256];
+    const unsigned char *p = data;
+    if (table[1] == 0)
+        for (uint32_t i = 0; i < 256; i++) {
+            uint32_t c = i;
+            for (int k = 0; k < 8; k++)
+                c = (c & 1) != 0 ? 0xEDB88320u ^ c >> 1 : c >> 1;
+            table[i] = c;
+        }
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++)
+        crc = table[(crc ^ p[i]) & 0xFF] ^ crc >> 8;
+    return ~crc;
+}
+
+/* One document; returns the CPU seconds of the call, or a negative number. */
+static double one(job *j, td_str text, bool check)
+{
+    td_error err = TD_ERROR_INIT;
+    td_ids ids = { 0 };
+    double start = now();
+    td_code code = j->counting ? td_count(j->enc, text, 0, &ids.count, &err)
+                               : td_encode(j->enc, text, 0, &ids, &err);
+    double took = now() - start;
+    if (code != TD_OK) {
+        fprintf(stderr, "bench_encode: %s\n", err.message);
+        return -1;
+    }
+    if (check) {
+        j->ids += ids.count;
+        if (!j->counting)
+            j->crc = crc32_of(j->crc, ids.ids, ids.count * sizeof *ids.ids);
+    }
+    return took;
+}
+
+static double pass(job *j, bool check)
+{
+    double sum = 0;
+    for (size_t at = 0, end; at < j->len; at = end) {
+        end = j->len - at > j->doc ? at + j->doc : j->len;
+        while (end < j->len && ((unsigned char)j->text[end] & 0xC0) == 0x80)
+            end--;
+        double took = one(j, (td_str){ j->text + at, end - at }, check);
+        if (took < 0)
+            exit(1);
+        sum += took;
+    }
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 6) {
+        fprintf(stderr, "usage: bench_encode TOKENIZER.JSON TEXT DOC_BYTES PASSES ids|count\n");
+        return 2;
+    }
+    job j = { .doc = (size_t)strtoull(argv[3], NULL, 10), .counting = argv[5][0] == 'c' };
+    long passes = strtol(argv[4], NULL, 10);
+    td_tokenizer *tok = NULL;
+    td_error err = TD_ERROR_INIT;
+    j.text = read_file(argv[2], &j.len);
+    if (j.text == NULL || j.doc < 4) {
+        fprintf(stderr, "bench_encode: nothing to read in %s\n", argv[2]);
+        return 1;
+    }
+    long before = peak();
+    double start = now();
+    if (td_tokenizer_new_from_file(argv[1], &tok, &err) != TD_OK) {
+        fprintf(stderr, "bench_encode: %s\n", err.message);
+        return 1;
+    }
+    j.enc = td_encoder_new(tok);
+    double load = now() - start;
+    if (j.enc == NULL)
+        return 1;
+    double first = one(&j, (td_str){ "hello", 5 }, false);
+    long loaded = peak();
+    double cold = pass(&j, true);
+    printf("{\"load_s\": %.6f, \"first_s\": %.6f, \"cold_s\": %.6f, \"warm_s\": [", load, first,
+           cold);
+    for (long i = 0; i < passes; i++)
+        printf("%s%.6f", i != 0 ? ", " : "", pass(&j, false));
+    printf("], \"ids\": %zu, \"crc\": %u, \"loaded_kb\": %ld, \"peak_kb\": %ld}\n", j.ids, j.crc,
+           loaded - before, peak() - before);
+    td_encoder_free(j.enc);
+    td_tokenizer_free(tok);
+    free(j.text);
+    return 0;
+}
