@@ -14,7 +14,8 @@
 #include "tokenizer/pretok/pretok.h"
 #include "tokenizer/vocab/vocab.h"
 
-enum { BATCH = 256, STACK_SYMBOLS = 96, PART = 0x80, TOO_LONG = 0xFF };
+enum { BATCH = 256, STACK_SYMBOLS = 96, PART = 0x80, TOO_LONG = 0xFF,
+       LOOK_BYTES = 1 << 16 /* of a long word, between two looks at clock and flag */ };
 
 static td_code set_cuts(tk_load *load, tk_fast *f, bool chars)
 {
@@ -252,7 +253,7 @@ static td_code merge_short(const tk_fast *f, tk_ctx *ctx, td_str word, td_id *id
     uint32_t lens[STACK_SYMBOLS];
     tk_symbols s = { ids, lens, 0 };
     spell(f, word, &s);
-    TD_TRY(tk_bpe_merge(f->bpe, &ctx->arena, &s, err));
+    TD_TRY(tk_bpe_merge(f->bpe, ctx, &s, err));
     *ret_count = s.count;
     return TD_OK;
 }
@@ -265,7 +266,7 @@ static td_code merge_giant(const tk_fast *f, tk_ctx *ctx, td_str word, tk_sink *
     if (s.ids == NULL || s.lens == NULL)
         return tk_nomem(ctx, err);
     spell(f, word, &s);
-    TD_TRY(tk_bpe_merge(f->bpe, &ctx->arena, &s, err));
+    TD_TRY(tk_bpe_merge(f->bpe, ctx, &s, err));
     TD_TRY(put_ids(sink, s.ids, s.count, err));
     td_arena_rewind(&ctx->arena, mark);
     return TD_OK;
@@ -335,8 +336,13 @@ static td_code put_long_word(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str 
 {
     const char *end = word.ptr + word.len, *from = word.ptr, *x = from;
     const char *y = next_char(x, end);
+    const char *looked = from;
     while (y < end) {
         const char *z = next_char(y, end);
+        if (y - looked >= LOOK_BYTES) {
+            TD_TRY(tk_look_around(ctx, err));
+            looked = y;
+        }
         if (tk_can_cut(f->cuts, x, y, z)) {
             td_str part = { from, (size_t)(y - from) };
             TD_TRY(put_part(f, c, ctx, part, text_end, sink, err));

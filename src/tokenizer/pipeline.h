@@ -11,6 +11,8 @@
 #ifndef TD_SRC_TOKENIZER_PIPELINE_H
 #define TD_SRC_TOKENIZER_PIPELINE_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -78,6 +80,8 @@ typedef struct tk_ctx {
     bool inside;     /* the input stands behind other text, which is counted elsewhere */
     bool joined;     /* the same, without an added token in between */
     void *region;    /* the regex engine's registers, made on first use */
+    const atomic_bool *cancel; /* NULL: none */
+    uint64_t deadline_ns;      /* 0: none */
     tk_tokens model; /* tokens of the piece being tokenized; storage is reused */
 } tk_ctx;
 

@@ -125,6 +125,12 @@ bool td_cutter_next(td_cutter *c, td_segment *ret)
     return true;
 }
 
+void td_encoder_set_stop(td_encoder *enc, const atomic_bool *cancel, uint64_t deadline_ns)
+{
+    enc->ctx.cancel = cancel;
+    enc->ctx.deadline_ns = deadline_ns;
+}
+
 td_code td_segment_count(td_encoder *enc, const td_segment *segment, size_t *ret_count,
                          td_error *err)
 {

@@ -16,6 +16,8 @@
 #ifndef TD_SRC_TOKENIZER_SEGMENTS_H
 #define TD_SRC_TOKENIZER_SEGMENTS_H
 
+#include <stdatomic.h>
+
 #include "tokdrain/tokenizer.h"
 
 /* Everything besides its text that the count of a segment depends on. */
@@ -46,6 +48,10 @@ void td_cutter_free(td_cutter *c);
 TD_NODISCARD td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, td_error *err);
 /* The next segment; false: there are no more. */
 bool td_cutter_next(td_cutter *c, td_segment *ret);
+
+/* From now on a word that takes long ends with TD_E_TIMEOUT when *cancel is set or the time is up
+ * (NULL, 0: no such end). cancel must outlive the encoder's use. */
+void td_encoder_set_stop(td_encoder *enc, const atomic_bool *cancel, uint64_t deadline_ns);
 
 /* The number of ids of one segment. */
 TD_NODISCARD td_code td_segment_count(td_encoder *enc, const td_segment *segment,

@@ -126,6 +126,15 @@ def test_limits_fail_one_item(run, chat, option, template, kind):
     assert [x.get("error", {}).get("kind") for x in r.results] == [None, kind, None]
 
 
+@pytest.mark.parametrize("command", ["count", "encode"])
+def test_time_ends_within_one_word(run, command):
+    word = "".join("abcdefghijklmnopqrstuvwxyz"[i * i % 26] for i in range(5000)) * 2000
+    r = run(command, "--timeout", "0.5", stdin=[{"text": word}, {"text": "a"}])
+    error = r.results[0]["error"]
+    assert error == {"kind": "timeout", "message": "the time of the item is up"}
+    assert "error" not in r.results[1]
+
+
 def test_same_parts_are_equal_at_once(run, chat):
     t = ("{% set t = namespace(v=[1]) %}{% for i in range(60) %}{% set t.v = [t.v, t.v] %}"
          "{% endfor %}{{ t.v == t.v }}{{ {'a': t.v} == {'a': t.v} }}")

@@ -121,7 +121,7 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
     if (sp.s.ids == NULL || sp.s.lens == NULL)
         return tk_nomem(ctx, err);
     TD_TRY(spell(&sp, ctx, piece, err));
-    TD_TRY(tk_bpe_merge(b, &ctx->arena, &sp.s, err));
+    TD_TRY(tk_bpe_merge(b, ctx, &sp.s, err));
     /* Symbols lie above the mark, tokens may have to grow there too: keep the symbols then. */
     bool fits = out->cap - out->count >= sp.s.count;
     uint32_t at = 0;

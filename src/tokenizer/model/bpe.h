@@ -63,8 +63,12 @@ static inline const tk_merge *tk_merge_find(const tk_merges *m, uint32_t left, u
 /* The model as BPE; NULL when it is another kind. */
 const tk_bpe *tk_as_bpe(const tk_model *model);
 
-/* Merges in place, as far as it goes. Scratch comes from the arena. */
-td_code tk_bpe_merge(const tk_bpe *bpe, td_arena *a, tk_symbols *s, td_error *err);
+/* TD_E_TIMEOUT when the context's flag is set or its time is up. */
+td_code tk_look_around(const tk_ctx *ctx, td_error *err);
+
+/* Merges in place, as far as it goes. Scratch comes from the context's arena. TD_E_TIMEOUT when the
+ * context's flag is set or its time is up. */
+td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *err);
 
 /* bpe_load.c: reads the merges of load->merges_json. */
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe);

@@ -6,7 +6,10 @@
  * up, by the test that the reference uses. */
 #include <string.h>
 
+#include "base/thread.h"
 #include "tokenizer/model/bpe.h"
+
+enum { LOOK_EVERY = 1 << 16 }; /* steps between two looks at clock and flag */
 
 enum { SCAN_MAX = 96 };
 
@@ -118,9 +121,21 @@ static void push_pair(const tk_merges *m, heap *h, const tk_symbols *s, uint32_t
         push(h, (entry){ (uint64_t)rank << 32 | left, product });
 }
 
-static void run_heap(const tk_merges *m, heap *h, tk_symbols *s, const list *l)
+td_code tk_look_around(const tk_ctx *ctx, td_error *err)
 {
-    while (h->count != 0) {
+    if (ctx->cancel != NULL && atomic_load_explicit(ctx->cancel, memory_order_relaxed))
+        return td_fail(err, TD_E_TIMEOUT, "interrupted");
+    if (ctx->deadline_ns != 0 && td_now_ns() > ctx->deadline_ns)
+        return td_fail(err, TD_E_TIMEOUT, "the time of the item is up");
+    return TD_OK;
+}
+
+static td_code run_heap(const tk_merges *m, const tk_ctx *ctx, heap *h, tk_symbols *s,
+                        const list *l, td_error *err)
+{
+    for (uint32_t n = 1; h->count != 0; n++) {
+        if (n % LOOK_EVERY == 0)
+            TD_TRY(tk_look_around(ctx, err));
         entry top = pop(h);
         uint32_t at = (uint32_t)top.key, right = l->next[at];
         td_id product;
@@ -140,10 +155,12 @@ static void run_heap(const tk_merges *m, heap *h, tk_symbols *s, const list *l)
         if (next != NIL)
             push_pair(m, h, s, at, next);
     }
+    return TD_OK;
 }
 
-static td_code merge_long(const tk_merges *m, td_arena *a, tk_symbols *s, td_error *err)
+static td_code merge_long(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_error *err)
 {
+    td_arena *a = &ctx->arena;
     uint32_t n = s->count;
     td_arena_mark mark = td_arena_save(a);
     /* Each merge takes one entry out and puts at most two in. */
@@ -162,7 +179,7 @@ static td_code merge_long(const tk_merges *m, td_arena *a, tk_symbols *s, td_err
     for (uint32_t i = h.count / 4 + 1; i-- > 0;)
         if (i < h.count)
             sift_down(&h, i, h.items[i]);
-    run_heap(m, &h, s, &l);
+    TD_TRY(run_heap(m, ctx, &h, s, &l, err));
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (s->lens[i] == 0)
@@ -175,7 +192,7 @@ static td_code merge_long(const tk_merges *m, td_arena *a, tk_symbols *s, td_err
     return TD_OK;
 }
 
-td_code tk_bpe_merge(const tk_bpe *bpe, td_arena *a, tk_symbols *s, td_error *err)
+td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *err)
 {
     /* With a subword prefix a product need not be longer than its parts: only the reference's own
      * order of events is sure then. */
@@ -183,5 +200,5 @@ td_code tk_bpe_merge(const tk_bpe *bpe, td_arena *a, tk_symbols *s, td_error *er
         merge_short(&bpe->merges, s);
         return TD_OK;
     }
-    return merge_long(&bpe->merges, a, s, err);
+    return merge_long(&bpe->merges, ctx, s, err);
 }
