@@ -1,7 +1,9 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static td_allocator hook;
 _Thread_local size_t td_alloc_fail_at;
@@ -50,6 +52,20 @@ void td_free(void *ptr)
         hook.release(hook.user, ptr);
     else
         free(ptr);
+}
+
+void td_expect_random(void *ptr, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    enum { PAGE = 1 << 16, WORTH = 1 << 22 }; /* PAGE: a multiple of any system's */
+    uintptr_t start = ((uintptr_t)ptr + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)ptr + size) & ~(uintptr_t)(PAGE - 1);
+    if (hook.alloc == NULL && size >= WORTH)
+        madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+    (void)ptr;
+    (void)size;
+#endif
 }
 
 char *td_strndup(const char *ptr, size_t len)

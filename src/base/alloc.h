@@ -11,6 +11,10 @@ void *td_realloc(void *ptr, size_t size);
 void td_free(void *ptr);                 /* NULL is fine */
 char *td_strndup(const char *ptr, size_t len); /* NUL-terminated copy */
 
+/* Tells the system that a large table, not touched yet, will be read here and there, so that large
+ * pages pay. Only a hint. */
+void td_expect_random(void *ptr, size_t size);
+
 /* Test hook: the nth allocation of this thread from now fails, once. 0 turns it off. */
 extern _Thread_local size_t td_alloc_fail_at;
 

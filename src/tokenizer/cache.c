@@ -22,6 +22,7 @@ static bool set_pairs(tk_cache *c, uint32_t pairs)
     void *block = td_calloc((size_t)pairs * 2 + 2, sizeof(tk_cached));
     if (block == NULL)
         return false;
+    td_expect_random(block, ((size_t)pairs * 2 + 2) * sizeof(tk_cached));
     td_free(c->block);
     c->block = block;
     c->slots = (tk_cached *)(((uintptr_t)block + 63) & ~(uintptr_t)63);

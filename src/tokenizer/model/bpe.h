@@ -15,10 +15,21 @@ typedef struct tk_merge {
     uint32_t rank, product;
 } tk_merge;
 
+/* The same for pairs of small ids, which bytes mostly have, in their place. */
+enum { TK_GRID = 512 };
+typedef struct tk_grid {
+    uint32_t rank, product; /* rank + 1; 0: none */
+} tk_grid;
+
+/* The table is far larger than the near caches, and most pairs that are looked for are not in it.
+ * grid and filter answer most questions without it. */
 typedef struct tk_merges {
     tk_merge *slots;
     uint32_t mask;
     uint32_t count;
+    tk_grid *grid;    /* TK_GRID * TK_GRID of them */
+    uint64_t *filter; /* a bit for each pair by its hash; filter_mask + 1 bits */
+    uint32_t filter_mask;
 } tk_merges;
 
 enum { TK_BPE_DIRECT = 0x400 };
@@ -58,6 +69,32 @@ static inline const tk_merge *tk_merge_find(const tk_merges *m, uint32_t left, u
         if (e->left == TK_NO_ID)
             return NULL;
     }
+}
+
+/* The hash's low bits place pairs in the table; the filter takes others. */
+static inline uint32_t tk_filter_place(const tk_merges *m, uint32_t left, uint32_t right)
+{
+    uint64_t h = ((uint64_t)left << 32 | right) * 0xD6E8FEB86659FD93u;
+    return (uint32_t)(h >> 36) & m->filter_mask;
+}
+
+/* The rank of a pair and what it becomes; UINT32_MAX: it is not merged. */
+static inline uint32_t tk_merge_rank(const tk_merges *m, uint32_t left, uint32_t right,
+                                     td_id *ret_product)
+{
+    if ((left | right) < TK_GRID) {
+        const tk_grid *g = &m->grid[left * TK_GRID + right];
+        *ret_product = g->product;
+        return g->rank - 1;
+    }
+    uint32_t at = tk_filter_place(m, left, right);
+    if ((m->filter[at >> 6] >> (at & 63) & 1) == 0)
+        return UINT32_MAX;
+    const tk_merge *e = tk_merge_find(m, left, right);
+    if (e == NULL)
+        return UINT32_MAX;
+    *ret_product = e->product;
+    return e->rank;
 }
 
 /* The model as BPE; NULL when it is another kind. */

@@ -39,8 +39,9 @@ static td_code set_slots(tk_merges *m, uint64_t want, td_error *err)
     tk_merge *slots = td_malloc(((size_t)mask + 1) * sizeof *slots);
     if (slots == NULL)
         return td_fail_nomem(err);
+    td_expect_random(slots, ((size_t)mask + 1) * sizeof *slots);
     memset(slots, 0xFF, ((size_t)mask + 1) * sizeof *slots);
-    tk_merges to = { slots, mask, m->count };
+    tk_merges to = { .slots = slots, .mask = mask, .count = m->count };
     for (size_t i = 0; m->slots != NULL && i <= m->mask; i++) {
         const tk_merge *e = &m->slots[i];
         if (e->left == TK_NO_ID)
@@ -201,7 +202,35 @@ static td_code read_all(reader *r)
 
 static void free_merges(void *bpe)
 {
-    td_free(((tk_bpe *)bpe)->merges.slots);
+    tk_merges *m = &((tk_bpe *)bpe)->merges;
+    td_free(m->slots);
+    td_free(m->grid);
+    td_free(m->filter);
+}
+
+/* About 16 bits a pair, so that one in 16 that are not there is looked for all the same. */
+static td_code make_short_ways(tk_merges *m, td_error *err)
+{
+    uint32_t mask = 1023;
+    while (mask / 16 < m->count && mask < 1u << 27)
+        mask = mask * 2 + 1;
+    m->grid = td_calloc((size_t)TK_GRID * TK_GRID, sizeof *m->grid);
+    m->filter = td_calloc(((size_t)mask + 1) / 64, sizeof *m->filter);
+    m->filter_mask = mask;
+    if (m->grid == NULL || m->filter == NULL)
+        return td_fail_nomem(err);
+    for (size_t i = 0; i <= m->mask; i++) {
+        const tk_merge *e = &m->slots[i];
+        if (e->left == TK_NO_ID)
+            continue;
+        if ((e->left | e->right) < TK_GRID) {
+            m->grid[e->left * TK_GRID + e->right] = (tk_grid){ e->rank + 1, e->product };
+            continue;
+        }
+        uint32_t at = tk_filter_place(m, e->left, e->right);
+        m->filter[at >> 6] |= (uint64_t)1 << (at & 63);
+    }
+    return TD_OK;
 }
 
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)
@@ -217,5 +246,5 @@ td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)
         at->load->err->offset += at->load->merges_at;
     td_buf_done(&r.scan.text);
     td_buf_done(&r.texts);
-    return code;
+    return code == TD_OK ? make_short_ways(&bpe->merges, at->load->err) : code;
 }

@@ -13,15 +13,6 @@ enum { LOOK_EVERY = 1 << 16 }; /* steps between two looks at clock and flag */
 
 enum { SCAN_MAX = 96 };
 
-static uint32_t rank_of(const tk_merges *m, td_id left, td_id right, td_id *product)
-{
-    const tk_merge *e = tk_merge_find(m, left, right);
-    if (e == NULL)
-        return UINT32_MAX;
-    *product = e->product;
-    return e->rank;
-}
-
 static void merge_short(const tk_merges *m, tk_symbols *s)
 {
     uint32_t ranks[SCAN_MAX];
@@ -29,7 +20,7 @@ static void merge_short(const tk_merges *m, tk_symbols *s)
     td_id *ids = s->ids;
     uint32_t n = s->count;
     for (uint32_t i = 0; i + 1 < n; i++)
-        ranks[i] = rank_of(m, ids[i], ids[i + 1], &products[i]);
+        ranks[i] = tk_merge_rank(m, ids[i], ids[i + 1], &products[i]);
     while (n > 1) {
         uint32_t best = UINT32_MAX, at = 0;
         for (uint32_t i = 0; i + 1 < n; i++) {
@@ -51,9 +42,9 @@ static void merge_short(const tk_merges *m, tk_symbols *s)
         }
         n--;
         if (at + 1 < n)
-            ranks[at] = rank_of(m, ids[at], ids[at + 1], &products[at]);
+            ranks[at] = tk_merge_rank(m, ids[at], ids[at + 1], &products[at]);
         if (at > 0)
-            ranks[at - 1] = rank_of(m, ids[at - 1], ids[at], &products[at - 1]);
+            ranks[at - 1] = tk_merge_rank(m, ids[at - 1], ids[at], &products[at - 1]);
     }
     s->count = n;
 }
@@ -116,7 +107,7 @@ static void push_pair(const tk_merges *m, heap *h, const tk_symbols *s, uint32_t
                       uint32_t right)
 {
     td_id product;
-    uint32_t rank = rank_of(m, s->ids[left], s->ids[right], &product);
+    uint32_t rank = tk_merge_rank(m, s->ids[left], s->ids[right], &product);
     if (rank != UINT32_MAX)
         push(h, (entry){ (uint64_t)rank << 32 | left, product });
 }
@@ -140,7 +131,7 @@ static td_code run_heap(const tk_merges *m, const tk_ctx *ctx, heap *h, tk_symbo
         uint32_t at = (uint32_t)top.key, right = l->next[at];
         td_id product;
         if (s->lens[at] == 0 || right == NIL ||
-            rank_of(m, s->ids[at], s->ids[right], &product) == UINT32_MAX ||
+            tk_merge_rank(m, s->ids[at], s->ids[right], &product) == UINT32_MAX ||
             product != top.product)
             continue;
         s->ids[at] = product;
@@ -172,7 +163,7 @@ static td_code merge_long(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_err
         l.prev[i] = i == 0 ? NIL : i - 1;
         l.next[i] = i + 1 < n ? i + 1 : NIL;
         td_id product;
-        uint32_t rank = i + 1 < n ? rank_of(m, s->ids[i], s->ids[i + 1], &product) : UINT32_MAX;
+        uint32_t rank = i + 1 < n ? tk_merge_rank(m, s->ids[i], s->ids[i + 1], &product) : UINT32_MAX;
         if (rank != UINT32_MAX)
             h.items[h.count++] = (entry){ (uint64_t)rank << 32 | i, product };
     }

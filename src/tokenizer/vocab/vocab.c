@@ -11,6 +11,7 @@ static bool set_slots(tk_vocab *v, uint64_t n)
     uint64_t *slots = td_calloc(n, sizeof *slots);
     if (slots == NULL)
         return false;
+    td_expect_random(slots, n * sizeof *slots);
     uint64_t mask = n - 1;
     for (uint32_t i = 0; i < v->count - v->waiting_count; i++) {
         td_str text = tk_vocab_text(v, i);
