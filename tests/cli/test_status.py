@@ -68,8 +68,8 @@ def test_what_cannot_be_opened(run, tmp_path):
     ({"tokenizer.json": "{}", "tokenizer_config.json": "nope"}, "tokenizer_config.json"),
     ({"tokenizer.json": "{}", "tokenizer_config.json": '{"tokenizer_class": "ByT5Tokenizer"}'},
      "ByT5Tokenizer"),
-    ({"tokenizer.json": "{}", "tokenizer_config.json": '{"tokenizer_class": "T5Tokenizer"}'},
-     "T5Tokenizer"),
+    ({"tokenizer.json": "{}", "tokenizer_config.json": '{"tokenizer_class": "RoFormerTokenizer"}'},
+     "RoFormerTokenizer"),
 ])
 def test_model_that_cannot_be_loaded(run, tmp_path, files, message):
     for name, text in files.items():
