@@ -319,6 +319,11 @@ td_code jj_namespace_set(jj_vm *vm, td_value ns, td_value name, td_value v)
     td_dict *d = ((jj_namespace *)ns.as.object)->attrs;
     if (v.tag == TD_V_UNDEFINED)
         v.flags &= (uint8_t)~(JJ_UF_MISSING | JJ_UF_ABSENT);
+    const td_value *old = jj_find(d, name);
+    if (old != NULL) {
+        *(td_value *)(uintptr_t)old = v;
+        return TD_OK;
+    }
     return td_dict_set(vm->arena, d, name, v) ? TD_OK : jj_nomem(vm);
 }
 

@@ -41,6 +41,14 @@ static td_code emit_escaped(jj_vm *vm, td_value v)
     return jj_emit_value(vm, v);
 }
 
+/* While output is collected: if nothing but this piece comes, the collected text is that piece. */
+static td_code emit_piece(jj_vm *vm, td_value v)
+{
+    vm->piece = v;
+    vm->piece_at = vm->out->len;
+    return emit_text(vm, td_as_str(v));
+}
+
 /* Short constants are copied as two vectors: both sides have slack for them. */
 static td_code emit_const(jj_vm *vm, td_value v)
 {
@@ -275,6 +283,16 @@ static td_code locate(jj_vm *vm, td_code code, const jj_insn *pc, const td_value
     return code;
 }
 
+static inline void prefetch_item(td_value v)
+{
+#ifdef __GNUC__
+    if (v.tag == TD_V_DICT)
+        __builtin_prefetch(v.as.dict);
+#else
+    (void)v;
+#endif
+}
+
 /* The next item of a loop over a list that nobody looked ahead in. */
 static inline bool next_item(jj_loop *loop, td_value *ret)
 {
@@ -282,8 +300,41 @@ static inline bool next_item(jj_loop *loop, td_value *ret)
         return false;
     loop->index0++;
     loop->before = loop->current;
-    *ret = loop->current = loop->it.source.as.items[loop->it.at++];
+    const td_value *items = loop->it.source.as.items;
+    *ret = loop->current = items[loop->it.at++];
+    if (jj_iter_has_item(&loop->it)) /* the next one is used soon, and often far away */
+        prefetch_item(items[loop->it.at]);
     return true;
+}
+
+/* Attributes of loops and namespaces that are at hand. */
+static inline bool quick_attr(td_object *o, const jj_attr *attr, td_value *ret)
+{
+    if (o->type == &jj_namespace_type) {
+        const td_value *found = jj_find(((jj_namespace *)o)->attrs, attr->key);
+        if (found != NULL)
+            *ret = *found;
+        return found != NULL;
+    }
+    if (o->type != &jj_loop_type)
+        return false;
+    const jj_loop *loop = (const jj_loop *)o;
+    switch (attr->loop_field) {
+    case JJ_LOOP_INDEX:
+        *ret = td_int(loop->index0 + 1);
+        return true;
+    case JJ_LOOP_INDEX0:
+        *ret = td_int(loop->index0);
+        return true;
+    case JJ_LOOP_FIRST:
+        *ret = td_bool(loop->index0 == 0);
+        return true;
+    case JJ_LOOP_LAST:
+        *ret = td_bool(false);
+        return loop->filter == NULL && (loop->has_after || jj_iter_has_item(&loop->it));
+    default:
+        return false;
+    }
 }
 
 /* ---- the loop ---- */
@@ -342,8 +393,10 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                 NEXT;
             if (in.a != JJ_PLAIN && escapes(vm, (jj_escape_mode)in.a))
                 TRY(emit_escaped(vm, *sp));
-            else if (sp->tag == TD_V_STR)
+            else if (sp->tag == TD_V_STR && vm->buffered == 0)
                 TRY(emit_text(vm, td_as_str(*sp)));
+            else if (sp->tag == TD_V_STR)
+                TRY(emit_piece(vm, *sp));
             else
                 TRY(jj_emit_value(vm, *sp));
             NEXT;
@@ -444,6 +497,8 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                     sp[-1] = undefined_value(&attr->missing, (TD_V_DICT + 1) << JJ_UF_TYPE);
                 NEXT;
             }
+            if (v.tag == TD_V_OBJECT && !attr->unsafe && quick_attr(v.as.object, attr, &sp[-1]))
+                NEXT;
             TRY(jj_attr_get(vm, v, attr, &sp[-1]));
             NEXT;
         }
@@ -627,7 +682,7 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
         CASE(FOR)
         CASE(FOR_FILTER) {
             jj_loop *loop;
-            TRY(jj_loop_new(vm, frame, sp[-1], (in.a & 2) != 0, &loop));
+            TRY(jj_loop_new(vm, frame, sp[-1], in.a & 3, &loop));
             if (in.op == JJ_O_FOR_FILTER)
                 TRY(jj_loop_set_filter(vm, loop, frame, &t->funcs[in.c]));
             sp[-1] = (td_value){ .tag = JJ_V_LOOP, .as.object = &loop->base };
@@ -660,9 +715,10 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             sp--;
             if (((jj_loop *)sp->as.object)->ran)
                 pc = code_start + in.c;
+            jj_loop_end(vm, *sp);
             NEXT;
         CASE(END_FOR)
-            sp--;
+            jj_loop_end(vm, *--sp);
             NEXT;
         CASE(UNPACK) {
             td_value v = *--sp;

@@ -20,6 +20,8 @@ void jj_capture_drop(jj_vm *vm, size_t mark)
 {
     vm->out->len = mark;
     vm->buffered--;
+    if (vm->piece_at >= mark)
+        vm->piece.len = 0;
 }
 
 td_code jj_capture_end(jj_vm *vm, size_t mark, bool markup, td_value *ret)
@@ -27,7 +29,12 @@ td_code jj_capture_end(jj_vm *vm, size_t mark, bool markup, td_value *ret)
     td_str text = { "", 0 };
     if (vm->out->len > mark)
         text = (td_str){ vm->out->ptr + mark, vm->out->len - mark };
-    TD_TRY(jj_new_text(vm, text, ret));
+    if (vm->piece.len != 0 && vm->piece_at == mark && vm->piece.len == text.len) {
+        *ret = vm->piece;
+        ret->flags &= (uint8_t)~TD_VF_MARKUP;
+    } else {
+        TD_TRY(jj_new_text(vm, text, ret));
+    }
     if (markup)
         ret->flags |= TD_VF_MARKUP;
     jj_capture_drop(vm, mark);
@@ -143,18 +150,36 @@ static td_code enter_call(jj_vm *vm)
     return TD_OK;
 }
 
-/* Runs a macro; its text goes to the output. */
-static td_code run_macro(jj_vm *vm, const jj_macro *m, const jj_args *args)
+static td_code run_in_frame(jj_vm *vm, jj_frame *frame, const jj_args *args)
 {
-    const jj_func *f = m->func;
-    jj_frame *frame;
-    TD_TRY(jj_frame_new(vm, f, m->env, m->env->ctx, &frame));
+    const jj_func *f = frame->func;
     TD_TRY(bind(vm, f, frame, args));
     TD_TRY(jj_charge(vm, f->end - f->entry));
     TD_TRY(enter_call(vm));
     bool all = args->npos == f->param_count && args->nkw == 0;
     td_code code = jj_run(vm, frame, all ? f->first_entry : f->entry, NULL, 0);
     vm->depth -= JJ_DEPTH_CALL;
+    return code;
+}
+
+/* Runs a macro; its text goes to the output. The frame lies on the stack unless something may
+ * look into it later. */
+static td_code run_macro(jj_vm *vm, const jj_macro *m, const jj_args *args)
+{
+    const jj_func *f = m->func;
+    jj_frame *frame;
+    if (f->captured) {
+        TD_TRY(jj_frame_new(vm, f, m->env, m->env->ctx, &frame));
+        return run_in_frame(vm, frame, args);
+    }
+    enum { HEAD = (sizeof(jj_frame) + sizeof(td_value) - 1) / sizeof(td_value) };
+    td_value *stack = vm->stack, *stack_end = vm->stack_end, *room;
+    TD_TRY(jj_stack_take(vm, HEAD + f->slot_count, &room));
+    frame = (jj_frame *)(void *)room;
+    jj_frame_init(frame, f, m->env, m->env->ctx);
+    td_code code = run_in_frame(vm, frame, args);
+    vm->stack = stack;
+    vm->stack_end = stack_end;
     return code;
 }
 

@@ -353,7 +353,7 @@ static td_code load_context(jj_vm *vm, const td_dict *vars, td_value **ret)
     if (ctx == NULL)
         return jj_nomem(vm);
     for (uint32_t i = 0; i < t->ctx_count; i++) {
-        const td_value *v = td_dict_find_key(vars, t->ctx[i].key);
+        const td_value *v = jj_find(vars, t->ctx[i].key);
         if (v == NULL)
             v = t->ctx[i].global;
         ctx[i] = v != NULL ? *v : jj_missing_value(&t->ctx[i].missing);

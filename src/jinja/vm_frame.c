@@ -7,6 +7,14 @@
 #include "base/str.h"
 #include "jinja/vm_internal.h"
 
+/* f has room for the slots behind it. */
+void jj_frame_init(jj_frame *f, const jj_func *func, jj_frame *up, td_value *ctx)
+{
+    *f = (jj_frame){ .up = up, .func = func, .ctx = ctx };
+    f->slots = (td_value *)(void *)(f + 1);
+    memset(f->slots, 0, func->slot_count * sizeof *f->slots);
+}
+
 td_code jj_frame_new(jj_vm *vm, const jj_func *func, jj_frame *up, td_value *ctx,
                      jj_frame **ret)
 {
@@ -14,23 +22,25 @@ td_code jj_frame_new(jj_vm *vm, const jj_func *func, jj_frame *up, td_value *ctx
     jj_frame *f = td_arena_alloc(vm->arena, size, _Alignof(max_align_t));
     if (f == NULL)
         return jj_nomem(vm);
-    *f = (jj_frame){ .up = up, .func = func, .ctx = ctx };
-    f->slots = (td_value *)(void *)(f + 1);
-    memset(f->slots, 0, func->slot_count * sizeof *f->slots);
+    jj_frame_init(f, func, up, ctx);
     *ret = f;
     return TD_OK;
 }
 
 /* ---- loops ---- */
 
-td_code jj_loop_new(jj_vm *vm, jj_frame *frame, td_value iterable, bool recursive, jj_loop **ret)
+td_code jj_loop_new(jj_vm *vm, jj_frame *frame, td_value iterable, unsigned kind, jj_loop **ret)
 {
-    jj_loop *loop = td_arena_new(vm->arena, jj_loop);
+    jj_loop *loop = vm->spare;
+    if (loop != NULL)
+        vm->spare = loop->next;
+    else
+        loop = td_arena_new(vm->arena, jj_loop);
     if (loop == NULL)
         return jj_nomem(vm);
-    *loop = (jj_loop){ .base.type = &jj_loop_type, .index0 = -1, .length = -1,
+    *loop = (jj_loop){ .shared = kind != 0, .base.type = &jj_loop_type, .index0 = -1, .length = -1,
                        .iterable = iterable, .env = frame };
-    if (recursive) {
+    if ((kind & 2) != 0) {
         loop->depth0 = frame->loop_depth;
         loop->recurse = frame->func;
     }

@@ -35,13 +35,17 @@ struct jj_frame {
 
 typedef struct jj_loop {
     td_object base;
+    bool shared; /* the template has it in a variable, so it may outlive the loop */
     bool has_after, exhausted, ran, filter_started;
     uint32_t depth0;
     int64_t index0, length; /* length -1: not known yet */
     jj_iter it;
     td_value iterable, before, current, after, changed;
     jj_frame *filter;          /* NULL: none */
-    jj_frame *env;             /* of the function that holds the loop */
+    union {
+        jj_frame *env;        /* of the function that holds the loop */
+        struct jj_loop *next; /* of spare ones */
+    };
     const jj_func *recurse;    /* NULL: not recursive */
 } jj_loop;
 extern const td_object_type jj_loop_type;
@@ -76,6 +80,9 @@ struct jj_vm {
     td_buf scratch;
     td_value result; /* of a loop filter */
     bool kept;
+    jj_loop *spare; /* ended loops that nobody sees any more */
+    td_value piece; /* the last text printed while output is collected, and where; len 0: none */
+    size_t piece_at;
     const td_value *messages; /* the items of the variable messages, for error reports */
     uint32_t message_count;
     /* generation blocks */
@@ -123,12 +130,22 @@ typedef enum jj_loop_field {
 
 uint8_t jj_loop_field_of(td_str name); /* JJ_LOOP_NONE: no such field */
 td_code jj_loop_get(jj_vm *vm, jj_loop *loop, jj_loop_field field, td_value *ret);
-td_code jj_loop_new(jj_vm *vm, jj_frame *frame, td_value iterable, bool recursive,
-                    jj_loop **ret);
+/* kind: bit 0, it has a variable; bit 1, it is recursive. */
+td_code jj_loop_new(jj_vm *vm, jj_frame *frame, td_value iterable, unsigned kind, jj_loop **ret);
+void jj_frame_init(jj_frame *f, const jj_func *func, jj_frame *up, td_value *ctx);
 td_code jj_loop_set_filter(jj_vm *vm, jj_loop *loop, jj_frame *frame, const jj_func *func);
 td_code jj_loop_next(jj_vm *vm, jj_loop *loop, td_value *ret, bool *ret_more);
 td_code jj_frame_new(jj_vm *vm, const jj_func *func, jj_frame *up, td_value *ctx,
                      jj_frame **ret);
+
+static inline void jj_loop_end(jj_vm *vm, td_value v)
+{
+    jj_loop *loop = (jj_loop *)v.as.object;
+    if (!loop->shared) {
+        loop->next = vm->spare;
+        vm->spare = loop;
+    }
+}
 
 /* Whether the iterator goes over a list or tuple and is not at its end. */
 static inline bool jj_iter_has_item(const jj_iter *it)

@@ -74,6 +74,18 @@ typedef struct printer {
 
 static td_code print(printer *p, td_value v);
 
+static td_code print_int(td_buf *out, int64_t i)
+{
+    char text[24], *p = text + sizeof text;
+    uint64_t magnitude = i < 0 ? -(uint64_t)i : (uint64_t)i;
+    do
+        *--p = (char)('0' + magnitude % 10);
+    while ((magnitude /= 10) != 0);
+    if (i < 0)
+        *--p = '-';
+    return td_buf_append(out, p, (size_t)(text + sizeof text - p));
+}
+
 static td_code print_number(td_buf *out, td_value v)
 {
     char text[TD_FLOAT_TEXT_MAX];
@@ -81,7 +93,7 @@ static td_code print_number(td_buf *out, td_value v)
     case TD_V_BOOL:
         return td_buf_put(out, v.as.integer ? TD_STR("True") : TD_STR("False"));
     case TD_V_INT:
-        return td_buf_printf(out, "%lld", (long long)v.as.integer);
+        return print_int(out, v.as.integer);
     case TD_V_BIGINT:
         return td_bigint_print(out, v.as.bigint);
     default:
