@@ -14,7 +14,7 @@ typedef struct jj_pieces {
     td_buf text; /* constant text that waits to be emitted */
 } jj_pieces;
 
-static td_code compile_piece(jj_pieces *p, jj_node *n, const jj_frame_info *f);
+static td_code compile_inner(jj_pieces *p, jj_node *n, const jj_frame_info *f);
 
 static td_code wait_text(jj_pieces *p, td_str s)
 {
@@ -96,7 +96,7 @@ static td_code compile_sum(jj_pieces *p, jj_node *n, const jj_frame_info *f)
 static td_code compile_concat(jj_pieces *p, jj_node *n, const jj_frame_info *f)
 {
     for (uint32_t i = 0; i < n->list[0].count; i++)
-        TD_TRY(compile_piece(p, n->list[0].items[i], f));
+        TD_TRY(compile_inner(p, n->list[0].items[i], f));
     return TD_OK;
 }
 
@@ -110,7 +110,7 @@ static td_code compile_cond(jj_pieces *p, jj_node *n, const jj_frame_info *outer
     f.soft = true;
     TD_TRY(flush_text(p));
     TD_TRY(jj_compile_jump(c, n->a, &f, false, &otherwise));
-    TD_TRY(compile_piece(p, n->b, &f));
+    TD_TRY(compile_inner(p, n->b, &f));
     TD_TRY(flush_text(p));
     if (n->c == NULL) {
         jj_patch_all(c, &otherwise);
@@ -118,7 +118,7 @@ static td_code compile_cond(jj_pieces *p, jj_node *n, const jj_frame_info *outer
     }
     TD_TRY(jj_emit_jump(c, JJ_O_JUMP, 0, 0, &end));
     jj_patch_all(c, &otherwise);
-    TD_TRY(compile_piece(p, n->c, &f));
+    TD_TRY(compile_inner(p, n->c, &f));
     TD_TRY(flush_text(p));
     jj_patch(c, end);
     return TD_OK;
@@ -160,20 +160,36 @@ static td_code compile_value(jj_pieces *p, jj_node *n, const jj_frame_info *f)
     return jj_emit(c, JJ_O_EMIT, jj_mode(c), 0, 0);
 }
 
-static td_code compile_piece(jj_pieces *p, jj_node *n, const jj_frame_info *f)
+static td_code compile_optimized(jj_pieces *p, jj_node *n, const jj_frame_info *f)
 {
     jj_compiler *c = p->c;
-    bool constant;
-    c->at = n->at;
-    TD_TRY(constant_text(p, n, &constant));
-    if (constant)
-        return TD_OK;
-    TD_TRY(jj_optimize_expr(c, n));
     if (jj_mode(c) == JJ_PLAIN && n->kind == JJ_N_CONCAT && !may_call(n))
         return compile_concat(p, n, f);
     if (n->kind == JJ_N_COND && jj_mode(c) != JJ_VOLATILE)
         return compile_cond(p, n, f);
     return compile_value(p, n, f);
+}
+
+static td_code compile_piece(jj_pieces *p, jj_node *n, const jj_frame_info *f)
+{
+    bool constant;
+    p->c->at = n->at;
+    TD_TRY(constant_text(p, n, &constant));
+    if (constant)
+        return TD_OK;
+    TD_TRY(jj_optimize_expr(p->c, n));
+    return compile_optimized(p, n, f);
+}
+
+/* A part of a printed expression that was optimized: what has no literal form was left to be
+ * computed, and may fail then, though as a whole expression it would print as a constant. */
+static td_code compile_inner(jj_pieces *p, jj_node *n, const jj_frame_info *f)
+{
+    bool constant = false;
+    p->c->at = n->at;
+    if (n->kind == JJ_N_CONST)
+        TD_TRY(constant_text(p, n, &constant));
+    return constant ? TD_OK : compile_optimized(p, n, f);
 }
 
 td_code jj_compile_output(jj_compiler *c, jj_node *n, const jj_frame_info *f)
