@@ -10,7 +10,7 @@ import pytest
 COUNT = int(os.environ.get("TD_RANDOM_PROGRAMS", "1500"))
 FIRST = int(os.environ.get("TD_RANDOM_SEED", "1"))
 # Python objects print with their address, which nobody can depend on.
-ADDRESS = re.compile(r"0x[0-9a-f]+")
+ADDRESS = re.compile(r"0x[0-9a-f]+", re.IGNORECASE)
 
 pytestmark = pytest.mark.skipif(not live.TOOL.exists(), reason=f"{live.TOOL} is not built")
 
