@@ -163,7 +163,9 @@ static td_code merge_long(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_err
         l.prev[i] = i == 0 ? NIL : i - 1;
         l.next[i] = i + 1 < n ? i + 1 : NIL;
         td_id product;
-        uint32_t rank = i + 1 < n ? tk_merge_rank(m, s->ids[i], s->ids[i + 1], &product) : UINT32_MAX;
+        uint32_t rank = UINT32_MAX;
+        if (i + 1 < n)
+            rank = tk_merge_rank(m, s->ids[i], s->ids[i + 1], &product);
         if (rank != UINT32_MAX)
             h.items[h.count++] = (entry){ (uint64_t)rank << 32 | i, product };
     }
