@@ -29,7 +29,8 @@ static const char *const splits[] = {
     SPLIT("\\\\p{N}{1,3}") SPLIT("[一-龥぀-ゟ゠-ヿ]+")
         SPLIT("[!\\\"#$%&'()*+,\\\\-./:;<=>?@\\\\[\\\\\\\\\\\\]^_`{|}~][A-Za-z]+"
               "|[^\\r\\n\\\\p{L}\\\\p{P}\\\\p{S}]?[\\\\p{L}\\\\p{M}]+"
-              "| ?[\\\\p{P}\\\\p{S}]+[\\r\\n]*|" TAIL),
+              "| ?[\\\\p{P}\\\\p{S}]+[\\r\\n]*"
+              "|\\\\s*[\\r\\n]+|\\\\s+(?!\\\\S)|\\\\s+"), /* line ends as themselves */
     "",
 };
 enum { COUNT = sizeof splits / sizeof *splits };
