@@ -483,7 +483,8 @@ bool td_process(const td_shared *shared, td_worker_scratch *s, td_request *r)
     uint64_t timeout = shared->options.limits.timeout_ns;
     s->chat.limits.deadline_ns = timeout != 0 ? td_now_ns() + timeout : 0;
     s->chat.limits.cancel = shared->interrupt;
-    td_encoder_set_stop(s->encoder, shared->interrupt, s->chat.limits.deadline_ns);
+    if (s->encoder != NULL)
+        td_encoder_set_stop(s->encoder, shared->interrupt, s->chat.limits.deadline_ns);
     it.box->form = form_of(shared->options.operation);
     td_error err = TD_ERROR_INIT;
     bool kept = r->decoded; /* its values are its own; else they go with the worker's arena */
