@@ -9,7 +9,7 @@
 #include "tokdrain/template.h"
 #include "value/value.h"
 
-/* Bounds of one render; 0 takes the default of INTERFACES (docs/limits.md). */
+/* Bounds of one render; 0 takes the default (docs/limits.md). */
 typedef struct jj_limits {
     uint64_t steps_max;        /* 100,000,000 */
     size_t output_bytes_max;   /* 256 MiB */

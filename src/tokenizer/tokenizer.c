@@ -13,8 +13,10 @@
 #include "base/str.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/segments.h"
 
 enum { JSON_MAX = 1 << 30 };
+static const size_t CALL_MEMORY_MAX = (size_t)1 << 30;
 
 static void destroy(td_tokenizer *tok)
 {
@@ -152,7 +154,13 @@ td_encoder *td_encoder_new(td_tokenizer *tok)
         return NULL;
     enc->tok = td_tokenizer_ref(tok);
     enc->ctx.tok = tok;
+    td_encoder_set_memory(enc, 0);
     return enc;
+}
+
+void td_encoder_set_memory(td_encoder *enc, size_t bytes_max)
+{
+    enc->ctx.arena.limit = bytes_max != 0 ? bytes_max : CALL_MEMORY_MAX;
 }
 
 void td_encoder_free(td_encoder *enc)

@@ -203,6 +203,42 @@ static void test_runs(void **unused)
     td_tokenizer_free(tok);
 }
 
+/* One long word needs many times its length to be merged: that memory is bounded, and a text that
+ * failed leaves the encoder as it was. */
+static void test_memory(void **unused)
+{
+    (void)unused;
+    td_tokenizer *tok = load("{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"aa\": 1}, "
+                             "\"merges\": [\"a a\"]}}");
+    enum { LONG = 200000 };
+    char *text = malloc(LONG);
+    assert_non_null(text);
+    memset(text, 'a', LONG);
+    static const size_t bounds[] = { 1 << 20, 1 << 26, 0 };
+    for (int i = 0; i < 6; i++) {
+        td_encoder *enc = td_encoder_new(tok);
+        tk_encoder_force(enc, i % 2 == 0 ? 0 : TK_FORCE_GENERAL);
+        td_encoder_set_memory(enc, bounds[i / 2]);
+        td_error err = TD_ERROR_INIT;
+        size_t count = 0;
+        td_code code = td_count(enc, (td_str){ text, LONG }, 0, &count, &err);
+        if (i < 2) {
+            assert_int_equal(code, TD_E_LIMIT);
+            assert_string_equal(err.message, "more than 1048576 bytes of memory needed");
+            assert_true(enc->ctx.arena.total <= 1 << 20);
+            td_error_clear(&err);
+        } else {
+            assert_int_equal(code, TD_OK);
+            assert_int_equal(count, LONG / 2);
+        }
+        assert_int_equal(td_count(enc, TD_STR("aaa"), 0, &count, &err), TD_OK);
+        assert_int_equal(count, 2);
+        td_encoder_free(enc);
+    }
+    free(text);
+    td_tokenizer_free(tok);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,7 +247,7 @@ int main(void)
         cmocka_unit_test(test_gptoss),             cmocka_unit_test(test_gpt35turbo),
         cmocka_unit_test(test_deepseek_v3),        cmocka_unit_test(test_claude),
         cmocka_unit_test(test_llama2),             cmocka_unit_test(test_gemma3),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs),               cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
