@@ -272,13 +272,10 @@ static const option options[] = {
 };
 enum { OPTION_COUNT = sizeof options / sizeof *options };
 
-/* Options of the interface that some commands do not have in this version. */
-static const char *const later[] = { "worker-command", "workers", "worker-memory" };
-
-static const option *find_long(const char *name, size_t len, cli_command command)
+static const option *find_long(const char *name, size_t len, unsigned commands)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if ((options[i].commands & (unsigned)command) != 0 && strlen(options[i].name) == len &&
+        if ((options[i].commands & commands) != 0 && strlen(options[i].name) == len &&
             memcmp(options[i].name, name, len) == 0)
             return &options[i];
     }
@@ -296,14 +293,9 @@ static const option *find_letter(char letter, cli_command command)
 
 static bool unknown(const cli_options *o, const char *arg, size_t len)
 {
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        if (len == strlen(later[i]) + 2 && memcmp(arg + 2, later[i], len - 2) == 0) {
-            cli_complain("not available in this version: %.*s", (int)len, arg);
-            return false;
-        }
-    }
-    cli_complain("%s: unknown option %.*s (see tokdrain %s --help)", o->command_name, (int)len, arg,
-                 o->command_name);
+    bool elsewhere = len > 2 && find_long(arg + 2, len - 2, EVERY) != NULL;
+    cli_complain("%s: %s option %.*s (see tokdrain %s --help)", o->command_name,
+                 elsewhere ? "other commands have the" : "unknown", (int)len, arg, o->command_name);
     return false;
 }
 

@@ -4,7 +4,7 @@
 
 #include "tokdrain/tokdrain.h"
 
-/* Exit statuses, as INTERFACES and the manual have them. */
+/* Exit statuses, as docs/cli.md has them. */
 enum {
     CLI_OK = 0,
     CLI_SOME_FAILED = 1,

@@ -41,9 +41,9 @@ def test_usage(run, args):
 @pytest.mark.parametrize("args", [
     ["encode", "--worker-command", "x"], ["render", "--workers", "2"],
 ])
-def test_what_is_not_there_yet_says_so(run, args):
+def test_options_of_other_commands_say_so(run, args):
     r = run(*args)
-    assert r.status == 2 and "not available in this version" in r.err
+    assert r.status == 2 and "other commands have the option --worker" in r.err
 
 
 def test_what_cannot_be_opened(run, tmp_path):
