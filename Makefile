@@ -97,7 +97,7 @@ bench-render: build
 	@$(TD_PYTHON) bench/render.py --build $(BUILD)
 
 # Verbs with nothing behind them yet say so and fail.
-#: make selfcheck, test-distributed
+#: make selfcheck, test-distributed   (not there yet)
 
 selfcheck:
 	@echo "make selfcheck: not there yet: there is no build that checks itself" >&2; exit 1
