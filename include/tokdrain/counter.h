@@ -33,7 +33,7 @@ typedef enum td_operation {
 typedef struct td_limits {
     size_t output_bytes_max; /* rendered text: 256 MiB */
     uint64_t steps_max;      /* template steps: 100,000,000 */
-    size_t memory_bytes_max; /* of its template, and of encoding: 1 GiB each */
+    size_t memory_bytes_max; /* of its template: 1 GiB, and of encoding: 4 GiB */
     uint64_t timeout_ns;     /* none */
 } td_limits;
 

@@ -30,7 +30,7 @@ bool td_scratch_init(td_worker_scratch *s, td_model *model, const td_limits *lim
     if (model != NULL)
         s->encoder = td_encoder_new(td_model_tokenizer(model));
     if (s->encoder != NULL) {
-        td_encoder_set_memory(s->encoder, s->chat.arena.limit);
+        td_encoder_set_memory(s->encoder, limits->memory_bytes_max);
         s->cutter = td_cutter_new(s->encoder);
     }
     if (s->chat.jinja != NULL && (model == NULL || s->cutter != NULL))

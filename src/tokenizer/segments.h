@@ -53,7 +53,7 @@ bool td_cutter_next(td_cutter *c, td_segment *ret);
  * (NULL, 0: no such end). cancel must outlive the encoder's use. */
 void td_encoder_set_stop(td_encoder *enc, const atomic_bool *cancel, uint64_t deadline_ns);
 
-/* Bounds the memory of one call (0: the default, 1 GiB); a text that needs more is TD_E_LIMIT.
+/* Bounds the memory of one call (0: the default, 4 GiB); a text that needs more is TD_E_LIMIT.
  * Right after td_encoder_new only. The word cache, kept from call to call, has its own bound. */
 void td_encoder_set_memory(td_encoder *enc, size_t bytes_max);
 

@@ -16,7 +16,7 @@
 #include "tokenizer/segments.h"
 
 enum { JSON_MAX = 1 << 30 };
-static const size_t CALL_MEMORY_MAX = (size_t)1 << 30;
+static const size_t CALL_MEMORY_MAX = (size_t)4 << 30;
 
 static void destroy(td_tokenizer *tok)
 {
