@@ -81,7 +81,8 @@ def run_pytest(build, tally, arguments):
     environment = dict(os.environ, TD_BUILD=str(build),
                        TOKDRAIN_SHARED=os.environ.get("TOKDRAIN_SHARED")
                        or str(ROOT.parent / "shared"))
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+    workers = ["-n", str(min(len(os.sched_getaffinity(0)), 4))]
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers,
                            "--continue-on-collection-errors",
                            f"--junitxml={report}", "-o", "junit_family=xunit1", *arguments],
                           cwd=ROOT, env=environment, check=False)
