@@ -1,5 +1,6 @@
 # The front: `make VERB` installs what is missing, then calls Meson and the scripts of tools/.
-# `make help` lists the verbs. Variables: BUILD (build folder), JOBS, PREFIX, MODEL, MODELS, T.
+# `make help` lists the verbs. Variables: BUILD (build folder), JOBS, PREFIX, MODEL, MODELS, T,
+# TESTS (the Python tests of a sanitizer build; all when empty).
 
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -40,13 +41,13 @@ asan:
 	@test -f build-asan/build.ninja || \
 	    meson setup build-asan -Db_sanitize=address,undefined $(SANITIZE)
 	@ninja -C build-asan -j$(JOBS)
-	@$(TD_PYTHON) tools/run_tests.py --build build-asan
+	@$(TD_PYTHON) tools/run_tests.py --build build-asan $(TESTS)
 
 tsan:
 	@$(SETUP) test
 	@test -f build-tsan/build.ninja || meson setup build-tsan -Db_sanitize=thread $(SANITIZE)
 	@ninja -C build-tsan -j$(JOBS)
-	@$(TD_PYTHON) tools/run_tests.py --build build-tsan
+	@$(TD_PYTHON) tools/run_tests.py --build build-tsan $(TESTS)
 
 #: make fuzz T=SECONDS        every fuzz target for so long (with clang)
 fuzz:
