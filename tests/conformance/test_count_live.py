@@ -1,6 +1,7 @@
 """Rendered texts, ids and counts beside transformers: real templates and tokenizers, many
 conversations, and the sample workload's backlog."""
 import copy
+import datetime
 import json
 import subprocess
 import sys
@@ -21,7 +22,20 @@ FAMILIES = {
     "llama3-llama3_1-trl": "llama3_1",
     "gptoss-gptoss-trl": "gptoss",
 }
+NOW = datetime.datetime(2026, 3, 4, 5, 6, 7)  # what strftime_now sees on both sides
 OWN_KEYS = ("messages", "tools", "documents", "add_generation_prompt")
+
+
+class FixedDatetime(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return NOW
+
+
+@pytest.fixture(autouse=True)
+def fixed_moment(monkeypatch):
+    from transformers.utils import chat_template_utils
+    monkeypatch.setattr(chat_template_utils, "datetime", FixedDatetime)
 
 
 def split(request):
@@ -66,6 +80,7 @@ def render(tokenizer, arguments):
 def compare(program, options, tokenizer, named, template=None):
     pairs = [(name, *split(request)) for name, request in named]
     lines = [line for _, _, line in pairs]
+    options = [*options, "--now", NOW.isoformat()]
     texts = call(program, "render", options, lines)
     ids = call(program, "encode", options, lines)
     counts = call(program, "count", options, lines)
