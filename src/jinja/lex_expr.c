@@ -295,8 +295,43 @@ static const char *simple_escape(char c)
     }
 }
 
+/* A character given by its code, with p at x, u or U; NULL: malformed. */
+static const char *unescape_code(const char *p, const char *end, char **to, const char **ret_why)
+{
+    int n = *p == 'x' ? 2 : *p == 'u' ? 4 : 8;
+    int64_t c = read_hex(p + 1, end, n);
+    if (c < 0)
+        *ret_why = n == 2   ? "truncated \\xXX escape"
+                   : n == 4 ? "truncated \\uXXXX escape"
+                            : "truncated \\UXXXXXXXX escape";
+    if (c > 0x10FFFF)
+        *ret_why = "illegal Unicode character";
+    if (c < 0 || c > 0x10FFFF)
+        return NULL;
+    *to += td_utf8_put(*to, (uint32_t)c);
+    return p + 1 + n;
+}
+
+/* A character given by its name, with p at the N; NULL: malformed, or not a name. */
+static const char *unescape_name(const char *p, const char *end, char **to, const char **ret_why)
+{
+    const char *name = p + 2, *close = NULL;
+    *ret_why = "malformed \\N character escape";
+    if (name < end && p[1] == '{')
+        close = memchr(name, '}', (size_t)(end - name));
+    if (close == NULL || close == name)
+        return NULL;
+    int32_t c = td_py_named((td_str){ name, (size_t)(close - name) });
+    if (c < 0) {
+        *ret_why = "unknown Unicode character name";
+        return NULL;
+    }
+    *to += td_utf8_put(*to, (uint32_t)c);
+    return close + 1;
+}
+
 /* One escape with p behind its backslash; NULL when it is malformed. */
-static const char *unescape_one(const char *p, const char *end, char **to)
+static const char *unescape_one(const char *p, const char *end, char **to, const char **ret_why)
 {
     const char *simple = simple_escape(*p);
     if (simple != NULL) {
@@ -304,14 +339,10 @@ static const char *unescape_one(const char *p, const char *end, char **to)
             *(*to)++ = *simple;
         return p + 1;
     }
-    if (*p == 'x' || *p == 'u' || *p == 'U') {
-        int n = *p == 'x' ? 2 : *p == 'u' ? 4 : 8;
-        int64_t c = read_hex(p + 1, end, n);
-        if (c < 0 || c > 0x10FFFF)
-            return NULL;
-        *to += td_utf8_put(*to, (uint32_t)c);
-        return p + 1 + n;
-    }
+    if (*p == 'x' || *p == 'u' || *p == 'U')
+        return unescape_code(p, end, to, ret_why);
+    if (*p == 'N')
+        return unescape_name(p, end, to, ret_why);
     if (*p >= '0' && *p <= '7') {
         uint32_t c = 0;
         for (int i = 0; i < 3 && p < end && *p >= '0' && *p <= '7'; i++)
@@ -319,8 +350,6 @@ static const char *unescape_one(const char *p, const char *end, char **to)
         *to += td_utf8_put(*to, c);
         return p;
     }
-    if (*p == 'N')
-        return NULL;
     if ((unsigned char)*p < 0x80) {
         *(*to)++ = '\\';
         *(*to)++ = *p;
@@ -347,12 +376,10 @@ td_code jj_unescape(td_arena *a, td_str source, jj_token token, td_str *ret, td_
             *to++ = *p++;
             continue;
         }
-        const char *at = p++;
-        p = unescape_one(p, end, &to);
+        const char *at = p++, *why = "";
+        p = unescape_one(p, end, &to, &why);
         if (p == NULL)
-            return td_fail_at(err, TD_E_TEMPLATE, (uint64_t)(at - source.ptr),
-                              at[1] == 'N' ? "character names (\\N{...}) are not supported"
-                                           : "malformed escape in string literal");
+            return td_fail_at(err, TD_E_TEMPLATE, (uint64_t)(at - source.ptr), "%s", why);
     }
     *ret = (td_str){ begin, (size_t)(to - begin) };
     return TD_OK;

@@ -427,6 +427,14 @@ a{% extends 'x' %}{{ 1|nope }}
 {% filter upper %}a{% generation %}b{% endgeneration %}{% endfilter %}
 """
 
+# Escapes of string literals, good ones and bad ones.
+ESCAPES = [
+    "\\N{DIGIT ONE}\\N{latin small letter e with acute}|\\N{PILE OF POO}", "\\N{NULL}", "\\N{LF}|\\N{NEW LINE}",
+    "\\N{CJK UNIFIED IDEOGRAPH-4E00}\\N{HANGUL SYLLABLE GAG}", "\\N{hangul syllable gag}", "\\N{CJK UNIFIED IDEOGRAPH-4e00}",
+    "\\N{LATIN SMALL LETTER A WITH MACRON AND GRAVE}", "\\N{nosuch}", "\\N", "\\N{}", "\\N{DIGIT ONE", "\\N{DIGIT ONE\\}", "\\N{é}",
+    "\\N{DIGIT  ONE}", "\\NX", "\\n{DIGIT ONE}", "\\x4", "\\xg0", "\\u123", "\\U0010FFFF", "\\U00110000", "\\U0000", "\\8\\q\\é\\777", "\\\\N{x}",
+]
+
 
 def lines():
     """The snippets of TEXT; a line that opens something continues on indented or plain lines after
@@ -434,6 +442,8 @@ def lines():
     for line in TEXT.strip("\n").split("\n"):
         yield line
     yield from MULTILINE
+    for escape in ESCAPES:
+        yield "{{ '%s' }}" % escape
 
 
 MULTILINE = [

@@ -14,6 +14,7 @@ from tokenizers import normalizers  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "tools"))
+import gen_names  # noqa: E402
 import gen_unicode  # noqa: E402
 import reference  # noqa: E402
 
@@ -324,3 +325,32 @@ def test_committed_tables_are_what_the_generator_writes(part, tmp_path):
     for name in os.listdir(tmp_path):
         committed = open(os.path.join(gen_unicode.OUT, name)).read()
         assert (tmp_path / name).read_text() == committed, name
+
+
+@exact_python
+def test_character_names():
+    """Every name that \\N{...} knows, aliases and names by rule included, in its own case and in
+    lower case; and what looks like a name."""
+    named = gen_names.names()
+    assert len(named) > 139000
+    texts = list(named)
+    assert mapped("named", texts) == [chr(named[name]) for name in texts]
+    chosen = random.Random(5)
+    other = [name.lower() for name in texts if not name.startswith(gen_names.BY_RULE)] + chosen.sample(texts, 2000)
+    for name in chosen.sample(texts, 8000):
+        at = chosen.randrange(len(name))
+        other += [name[:at], name[at:], name[:at] + name[at + 1:], name[:at] + chosen.choice("AGZ 0-e") + name[at:],
+                  name[:at] + chosen.choice(texts)[at:], name.swapcase(), name + " ", " " + name]
+    other += ["%s%s" % (rule, tail) for rule in gen_names.BY_RULE
+              for tail in ("", "4E0", "4e00", "04E00", "004E00", "9FFD", "A000", "2A6DF", "2A6E0", "3134A", "3134B",
+                           "G", "A", "GAG", "GAGA", "WA", "YEO", "SSWAELH", "SSWAELHS", "XA")]
+    other = [name for name in other if name and "}" not in name]
+    unescaped = [gen_names.unescape(name) for name in other]
+    assert mapped("named", other) == ["" if c is None else chr(c) for c in unescaped]
+
+
+@pytest.mark.once
+@exact_python
+def test_committed_names_are_what_the_generator_writes():
+    for name, text in gen_names.files().items():
+        assert open(os.path.join(gen_names.OUT, name)).read() == text, name

@@ -8,7 +8,8 @@
  *   unicode_tool class      for each line of stdin (a class name): its ranges, or "none"
  *   unicode_tool METHOD     for each length-prefixed text of stdin the mapped text, in the same way
  *                           (upper lower title capitalize swapcase casefold strip lstrip rstrip
- *                           NFC NFD NFKC NFKD); ?NFC and so on: the quick check's answer
+ *                           NFC NFD NFKC NFKD); ?NFC and so on: the quick check's answer; named:
+ *                           the character of that name, nothing if there is none
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,13 @@ static td_code put_view(td_buf *out, td_str s)
     return td_buf_put(out, s);
 }
 
+static td_code put_named(td_buf *out, td_str name)
+{
+    char text[4];
+    int32_t c = td_py_named(name);
+    return c < 0 ? TD_OK : td_buf_put(out, (td_str){ text, td_utf8_put(text, (uint32_t)c) });
+}
+
 static td_code apply(const char *method, td_buf *out, td_str s)
 {
     static const struct {
@@ -133,6 +141,8 @@ static td_code apply(const char *method, td_buf *out, td_str s)
         return put_view(out, td_py_strip(s));
     if (strcmp(method, "lstrip") == 0)
         return put_view(out, td_py_lstrip(s));
+    if (strcmp(method, "named") == 0)
+        return put_named(out, s);
     if (strcmp(method, "rstrip") == 0)
         return put_view(out, td_py_rstrip(s));
     return TD_E_INPUT;
