@@ -225,27 +225,98 @@ bool tk_chunks_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at,
     return c->kind == TK_CHUNKS_CHARS && chars_can_cut(c, text, start, at, end);
 }
 
-/* One place in 64 is chosen, by the eight bytes before it. */
-static bool is_chosen(td_str text, size_t at)
+/* A place is chosen by the four bytes before it, one in 64, when what follows may be white space,
+ * punctuation or no ASCII. Whether it can be cut there is asked later. CHOSEN is odd, so that four
+ * equal bytes (indentation) choose no place. */
+enum { CHOSEN = 37 };
+typedef uint8_t lanes __attribute__((vector_size(16)));
+
+static inline lanes lanes_at(const char *p)
 {
-    uint64_t v;
-    memcpy(&v, text.ptr + at - sizeof v, sizeof v);
-    return (v ^ v >> 31) * 0x9E3779B97F4A7C15u >> 58 == 0;
+    lanes v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Not 0 in the lane of each chosen place. */
+static inline lanes chosen_lanes(const char *p)
+{
+    lanes h = lanes_at(p - 4), b = lanes_at(p - 3);
+    h = h + h + h + b;
+    b = lanes_at(p - 2);
+    h = h + h + h + b;
+    b = lanes_at(p - 1);
+    h = h + h + h + b;
+    return (lanes)((h & 63) == CHOSEN) & (lanes)((lanes_at(p) + 0x20) < 0x50);
+}
+
+static inline bool is_chosen(const char *p)
+{
+    const unsigned char *b = (const unsigned char *)p;
+    return (uint8_t)(b[0] + 0x20) < 0x50 &&
+           ((((b[-4] * 3u + b[-3]) * 3u + b[-2]) * 3u + b[-1]) & 63) == CHOSEN;
+}
+
+/* Which byte of w, as it lies in memory, is the first that is not 0. */
+static inline size_t first_byte(uint64_t w)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return (size_t)__builtin_clzll(w) / 8;
+#else
+    return (size_t)__builtin_ctzll(w) / 8;
+#endif
+}
+
+/* The first chosen place of [at, end), or end; four bytes stand before at. */
+static size_t next_chosen(td_str text, size_t at, size_t end)
+{
+    const char *p = text.ptr;
+    for (; at + 2 * sizeof(lanes) <= end; at += 2 * sizeof(lanes)) {
+        uint64_t found[4];
+        for (size_t i = 0; i < 2; i++) {
+            lanes v = chosen_lanes(p + at + i * sizeof v);
+            memcpy(&found[2 * i], &v, sizeof v);
+        }
+        if ((found[0] | found[1] | found[2] | found[3]) == 0)
+            continue;
+        size_t i = 0;
+        while (found[i] == 0)
+            i++;
+        return at + 8 * i + first_byte(found[i]);
+    }
+    while (at < end && !is_chosen(p + at))
+        at++;
+    return at;
+}
+
+static bool is_place(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+{
+    return !td_utf8_is_cont(text.ptr[at]) && tk_chunks_can_cut(c, text, start, at, end);
+}
+
+/* None of the places up to MAX is chosen: the last of them, or else the first one behind. */
+static size_t end_unchosen(const tk_chunks *c, td_str text, size_t start, size_t end)
+{
+    size_t max = end - start > TK_CHUNK_MAX ? start + TK_CHUNK_MAX : end;
+    for (size_t at = max; max < end && at >= start + TK_CHUNK_MIN; at--)
+        if (is_place(c, text, start, at, end))
+            return at;
+    for (size_t at = max + 1; at < end; at++)
+        if (is_place(c, text, start, at, end))
+            return at;
+    return end;
 }
 
 size_t tk_chunks_end(const tk_chunks *c, td_str text, size_t start, size_t end)
 {
     if (c->kind == TK_CHUNKS_NONE || end - start <= TK_CHUNK_MIN)
         return end;
-    size_t last = 0;
-    for (size_t at = start + TK_CHUNK_MIN; at < end; at++) {
-        if (at - start > TK_CHUNK_MAX && last != 0)
-            return last;
-        if (td_utf8_is_cont(text.ptr[at]) || !tk_chunks_can_cut(c, text, start, at, end))
-            continue;
-        if (is_chosen(text, at) || at - start > TK_CHUNK_MAX)
+    size_t max = end - start > TK_CHUNK_MAX ? start + TK_CHUNK_MAX + 1 : end;
+    size_t at = start + TK_CHUNK_MIN;
+    while ((at = next_chosen(text, at, max)) < max) {
+        if (is_place(c, text, start, at, end))
             return at;
-        last = at;
+        at++;
     }
-    return end;
+    return end_unchosen(c, text, start, end);
 }
