@@ -44,15 +44,19 @@ static int start_tokens(const td_service_options *o, parts *p)
     td_tokens_options tokens = { .tokenizer = o->tokenizer,
                                  .workers = o->workers > 1024 ? 1024 : (unsigned)o->workers,
                                  .memo_bytes = o->memo_bytes,
-                                 .series = o->series };
-    if (o->tokenizer == NULL || td_tokens_new(&tokens, &p->registry, &p->tokens, &err) == TD_OK)
+                                 .series = o->series,
+                                 .worker_command = o->worker_command,
+                                 .processes = (unsigned)o->worker_count,
+                                 .worker_memory = o->worker_memory };
+    if (o->tokenizer == NULL && o->worker_command == NULL)
         return 0;
-    if (err.code != TD_E_INTERNAL)
+    if (td_tokens_new(&tokens, &p->registry, &p->tokens, &err) == TD_OK)
+        return 0;
+    if (err.code != TD_E_INTERNAL && err.code != TD_E_WORKER)
         return crash(err.code == TD_E_INPUT ? "OSError" : "ValueError", &err);
-    char text[300];
-    snprintf(text, sizeof text, "the tokenizer pool cannot start: %s", err.message);
+    fprintf(stderr, "FATAL: the tokenizer pool cannot start: %s\n", err.message);
     td_error_clear(&err);
-    return fatal(text);
+    return 1;
 }
 
 static int open_sockets(const td_service_options *o, parts *p)

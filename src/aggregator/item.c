@@ -77,7 +77,7 @@ static td_code read_value(td_request *r, td_record record, td_str part, td_value
 
 static void set_text(td_request *r, td_value text)
 {
-    r->decoded = true;
+    r->decoded = r->made = true;
     r->via = TD_VIA_TEXT;
     r->keys.id = td_none();
     r->keys.text = text;
@@ -93,7 +93,7 @@ static td_code set_message(td_request *r, td_value content, td_value reasoning, 
         !td_dict_set(a, m, td_key(TD_STR("reasoning_content")), reasoning) ||
         !td_dict_set(a, m, td_key(TD_STR("tool_calls")), calls))
         return td_arena_fail(a, err);
-    r->decoded = true;
+    r->decoded = r->made = true;
     r->via = TD_VIA_MESSAGE;
     r->keys.id = td_none();
     r->keys.message = td_dict_of(m);
@@ -173,7 +173,7 @@ static td_code fill_messages(td_request *r, td_record record, const void *from, 
         r->keys.chat_template = td_string(held(r, record, p->chat_template));
     r->keys.add_generation_prompt = td_bool(true);
     r->keys.id = td_none();
-    r->decoded = true;
+    r->decoded = r->made = true;
     r->via = TD_VIA_MESSAGES;
     return TD_OK;
 }

@@ -48,6 +48,12 @@ static const flag flags[] = {
       "count only these of isl,osl,tpot (all; extension)" },
     { "memory", SIZE, false, true, AT(memo_bytes),
       "bound of the memory for counted segments (256MiB; extension)" },
+    { "worker-command", TEXT, false, true, AT(worker_command),
+      "processes that tokenize, instead of the built-in engine (extension)" },
+    { "workers", INTEGER, false, true, AT(worker_count),
+      "at most so many of them (--tokenizer-workers; extension)" },
+    { "worker-memory", SIZE, false, true, AT(worker_memory),
+      "memory of all of them together (no bound; extension)" },
     { "prometheus", INTEGER, false, true, AT(prometheus_port),
       "serve the live snapshot on this port of 127.0.0.1; 0: any (extension)" },
 };
@@ -234,6 +240,14 @@ static td_parsed take_argument(reader *r)
     return TD_PARSED_OK;
 }
 
+static bool was_given(const reader *r, size_t at)
+{
+    for (size_t i = 0; i < FLAGS; i++)
+        if (flags[i].at == at && r->seen[i])
+            return true;
+    return false;
+}
+
 static td_parsed check_complete(const reader *r)
 {
     td_buf missing = { 0 };
@@ -256,6 +270,14 @@ static td_parsed check_complete(const reader *r)
         return wrong("argument --drain-timeout: must be a number of seconds");
     if (o->buckets < 1 || o->buckets > 100000)
         return wrong("argument --n-histogram-buckets: must be 1 to 100000");
+    bool has_count = was_given(r, AT(worker_count));
+    if (has_count && (o->worker_count < 1 || o->worker_count > 1024))
+        return wrong("argument --workers: must be 1 to 1024");
+    bool has_memory = was_given(r, AT(worker_memory));
+    if (has_memory && o->worker_memory == 0)
+        return wrong("argument --worker-memory: must be more than 0");
+    if (o->worker_command == NULL && (has_count || has_memory))
+        return wrong("--workers and --worker-memory need --worker-command");
     if (o->prometheus_port < -1 || o->prometheus_port > 65535)
         return wrong("argument --prometheus: must be a port, 0 to 65535");
     return TD_PARSED_OK;

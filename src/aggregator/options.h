@@ -19,6 +19,9 @@ typedef struct td_service_options {
     unsigned series;   /* 1 << td_series_id of the token series to count */
     size_t memo_bytes; /* 0: the default */
     int64_t prometheus_port; /* -1: none; 0: any that is free */
+    const char *worker_command; /* NULL: none */
+    int64_t worker_count;       /* processes; 0: as many as workers */
+    size_t worker_memory;       /* of all of them; 0: no bound */
 } td_service_options;
 
 typedef enum td_parsed {

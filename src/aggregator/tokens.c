@@ -65,14 +65,18 @@ static td_code check_template(td_tokens *t, td_error *err)
 
 static td_code start(td_tokens *t, const td_tokens_options *options, td_error *err)
 {
-    TD_TRY(td_model_new(options->tokenizer, NULL, &t->model, err));
+    if (options->worker_command == NULL)
+        TD_TRY(td_model_new(options->tokenizer, NULL, &t->model, err));
     td_counter_options pool = {
-        .jobs = options->workers,
+        .jobs = options->processes != 0 ? options->processes : options->workers,
         .queue_items = POOL_ITEMS,
         .queue_bytes = SIZE_MAX / 2,
         .memo_bytes = options->memo_bytes,
         .parse_arguments = true,
         .fallback = true,
+        .worker_command = options->worker_command,
+        .worker_model = options->tokenizer,
+        .worker_memory = options->worker_memory,
     };
     TD_TRY(td_counter_new(t->model, &pool, &t->counter, err));
     return check_template(t, err);
@@ -86,7 +90,7 @@ td_code td_tokens_new(const td_tokens_options *options, td_registry *registry, t
     if (t == NULL)
         return td_fail_nomem(err);
     t->registry = registry;
-    t->name = options->tokenizer;
+    t->name = options->tokenizer != NULL ? options->tokenizer : "the external tokenizer";
     t->series = options->series;
     t->hold = options->workers == 0;
     td_code code = start(t, options, err);

@@ -12,13 +12,17 @@
 typedef struct td_tokens td_tokens;
 
 typedef struct td_tokens_options {
-    const char *tokenizer; /* name or directory */
+    const char *tokenizer; /* name or directory; NULL only with a worker_command */
     unsigned workers;      /* 0: nothing is counted before td_tokens_drain */
     size_t memo_bytes;     /* 0: the default */
     unsigned series;       /* 1 << td_series_id of those that are wanted; others queue nothing */
+    const char *worker_command; /* external processes that count (docs/workers.md); NULL: none */
+    unsigned processes;         /* of them; 0: as many as workers */
+    size_t worker_memory;       /* of all of them; 0: no bound */
 } td_tokens_options;
 
-/* Loads the tokenizer and starts the pool; tells about a template that cannot count messages. */
+/* Loads the tokenizer (or has the processes do it) and starts the pool; tells about a template that
+ * cannot count messages. */
 TD_NODISCARD td_code td_tokens_new(const td_tokens_options *options, td_registry *registry,
                                    td_tokens **ret, td_error *err);
 void td_tokens_free(td_tokens *t);

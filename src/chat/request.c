@@ -257,6 +257,29 @@ void td_request_read(td_request *r, td_arena *a)
         td_request_place(r, &r->failure);
 }
 
+/* ---- back to JSON ---- */
+
+static td_code write_keys(const td_request_keys *keys, td_buf *out, td_error *err)
+{
+    static const td_json_style style = { 0 };
+    const char *before = "{";
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        td_value v = *(const td_value *)(const void *)((const char *)keys + slots[i].at);
+        if (v.tag == TD_V_UNDEFINED)
+            continue;
+        TD_TRY(td_buf_printf(out, "%s\"%s\":", before, slots[i].name.ptr));
+        TD_TRY(td_json_write(out, v, &style, err));
+        before = ",";
+    }
+    return td_buf_byte(out, '}');
+}
+
+td_code td_request_write(const td_request *r, td_buf *out, td_error *err)
+{
+    td_code code = r->made ? write_keys(&r->keys, out, err) : td_buf_put(out, r->json);
+    return code == TD_OK || err->code != TD_OK ? code : td_buf_fail(out, err, code, "request");
+}
+
 void td_request_decode(td_request *r)
 {
     td_request_read(r, &r->arena);

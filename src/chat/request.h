@@ -39,7 +39,8 @@ void td_result_clear(td_result_box *box); /* as new */
 td_code td_result_set_id(td_result_box *box, td_value id, td_error *err);
 
 struct td_request {
-    td_str json;
+    td_str json; /* of made ones: the bytes that their values borrow from */
+    bool made;   /* from values, not from JSON text */
     td_release_fn release; /* NULL: json is own memory */
     void *release_user;
 
@@ -58,6 +59,10 @@ struct td_request {
 
 /* Makes *err, an input error without a place, point at the request. */
 void td_request_place(const td_request *r, td_error *err);
+
+/* Appends r as the JSON object that it was, or that says the same when it was made from values.
+ * TD_E_TEMPLATE when the values have no JSON text. */
+TD_NODISCARD td_code td_request_write(const td_request *r, td_buf *out, td_error *err);
 
 /* Decodes r into a, unless it is decoded. Failures go to r->failure and decide nothing here. */
 void td_request_read(td_request *r, td_arena *a);

@@ -88,7 +88,7 @@ static td_code render(item *it, const td_chat_call *call, td_error *err)
 
 /* ---- count ---- */
 
-/* Has the external worker count: a text, or the request as it came. */
+/* Has the external worker count: a text, or a request as JSON. */
 static td_code count_outside(item *it, td_via via, td_str text, bool special, td_error *err)
 {
     td_worker_item job = { .via = via, .text = text, .add_special_tokens = special };
@@ -96,6 +96,19 @@ static td_code count_outside(item *it, td_via via, td_str text, bool special, td
     it->box->pub.text_bytes = via == TD_VIA_TEXT ? text.len : 0;
     it->box->pub.counted = true;
     return TD_OK;
+}
+
+static td_code count_request_outside(item *it, td_error *err)
+{
+    if (!it->r->made)
+        return count_outside(it, it->r->via, it->r->json, false, err);
+    it->s->json.len = 0;
+    td_code code = td_request_write(it->r, &it->s->json, err);
+    if (code == TD_E_TEMPLATE)
+        err->code = TD_E_WORKER; /* the template is not to blame: no plain text instead */
+    if (code != TD_OK)
+        return td_while(err, "the request for the worker");
+    return count_outside(it, it->r->via, td_buf_view(&it->s->json), false, err);
 }
 
 static unsigned plain_flags(const item *it)
@@ -219,7 +232,7 @@ static td_code do_count(item *it, td_error *err)
     case TD_VIA_MESSAGE:
     case TD_VIA_MESSAGES:
         if (it->s->external != NULL)
-            return count_outside(it, r->via, r->json, false, err);
+            return count_request_outside(it, err);
         return r->via == TD_VIA_MESSAGE ? count_message(it, err) : count_prompt(it, err);
     case TD_VIA_NONE:
     case TD_VIA_FALLBACK:

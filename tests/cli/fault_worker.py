@@ -72,7 +72,7 @@ def fault(name, connection, item, options):
 
 def answer(connection, item, options):
     text = item.get("text", item.get("request"))
-    words = text.decode("utf-8", "replace").split()
+    words = text.decode("utf-8", "replace").split() if "text" in item else []
     name, _, number = words[0].partition(":") if words else ("", "", "")
     if number:
         once = name.endswith("1")

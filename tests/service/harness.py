@@ -62,7 +62,7 @@ class Parent:
     """Starts the aggregator and talks to it; use as a context manager."""
 
     def __init__(self, program, flags=(), subscribe=True, ready=True, environment=None,
-                 preexec=None):
+                 preexec=None, patience=30):
         base = "/dev/shm" if os.path.isdir("/dev/shm") else None
         self.dir = Path(tempfile.mkdtemp(prefix="td_", dir=base))
         self.out = self.dir / "out"
@@ -87,7 +87,7 @@ class Parent:
                                             env={**os.environ, **(environment or {})},
                                             preexec_fn=preexec)
         if ready:
-            self.wait_ready()
+            self.wait_ready(patience)
 
     def _socket(self, kind, sndhwm=None):
         socket = self.ctx.socket(kind)
@@ -103,8 +103,8 @@ class Parent:
         self.sub.setsockopt(zmq.SUBSCRIBE, b"")
         self.sub.connect(f"ipc://{self.dir}/s/met")
 
-    def wait_ready(self):
-        deadline = time.monotonic() + 30
+    def wait_ready(self, patience=30):
+        deadline = time.monotonic() + patience
         while not self.pull.poll(20):
             assert self.process.poll() is None and time.monotonic() < deadline, self.log()
         assert msgspec.msgpack.decode(self.pull.recv()) == 7

@@ -30,6 +30,18 @@ def run(aggregator, tmp_path, *flags, required=REQUIRED):
     (["--n-histogram-buckets", "0"], "argument --n-histogram-buckets"),
     (["--seri", "isl"], "unrecognized arguments: --seri isl"),
     (["--mem", "1G"], "unrecognized arguments: --mem 1G"),
+    (["--worker-c", "x"], "unrecognized arguments: --worker-c x"),
+    (["--prom", "0"], "unrecognized arguments: --prom 0"),
+    (["--series", "isl,tokens"], "argument --series: invalid series value: 'isl,tokens'"),
+    (["--series="], "argument --series: invalid series value: ''"),
+    (["--memory", "much"], "argument --memory: invalid size value: 'much'"),
+    (["--prometheus", "65536"], "argument --prometheus: must be a port, 0 to 65535"),
+    (["--worker-command", "x", "--workers", "0"], "argument --workers: must be 1 to 1024"),
+    (["--worker-command", "x", "--workers", "1025"], "argument --workers: must be 1 to 1024"),
+    (["--worker-command", "x", "--worker-memory", "0"],
+     "argument --worker-memory: must be more than 0"),
+    (["--workers", "2"], "--workers and --worker-memory need --worker-command"),
+    (["--worker-memory", "1G"], "--workers and --worker-memory need --worker-command"),
 ])
 def test_usage_errors(aggregator, tmp_path, flags, message):
     done = run(aggregator, tmp_path, *flags)
