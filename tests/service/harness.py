@@ -59,7 +59,9 @@ def values(snapshot):
 
 
 class Parent:
-    """Starts the aggregator and talks to it; use as a context manager."""
+    """Starts the aggregator and talks to it; use as a context manager.
+
+    program is tokdrain, or the list of arguments that starts another one with the same flags."""
 
     def __init__(self, program, flags=(), subscribe=True, ready=True, environment=None,
                  preexec=None, patience=30):
@@ -79,7 +81,8 @@ class Parent:
             self.subscribe()
         self.frames = []
         self.log_path = self.dir / "log.txt"
-        argv = [str(program), "aggregate", "--socket-dir", f"{self.dir}/s", "--socket-name", "ev",
+        start = program if isinstance(program, list) else [str(program), "aggregate"]
+        argv = [*start, "--socket-dir", f"{self.dir}/s", "--socket-name", "ev",
                 "--metrics-socket", "met", "--metrics-output-dir", str(self.out),
                 "--readiness-path", "rdy", "--readiness-id", "7", *flags]
         with open(self.log_path, "wb") as log:
