@@ -85,14 +85,13 @@ static void on_issued(td_session *s, const td_event *e, td_record record)
             row = td_table_add(&s->table, e->sample);
             if (row == NULL)
                 td_log(TD_FROM_TABLE, TD_LOG_ERROR, "out of memory: a sample is not tracked");
-            else
-                row->window = s->windows.count - 1;
         }
         if (!s->has_loadgen_start) {
             s->has_loadgen_start = true;
             s->loadgen_start = e->timestamp_ns;
         }
         if (row != NULL) {
+            row->window = s->windows.count - 1; /* a retry counts in the window of the retry */
             trigger_input(s, e, record);
             row->issued_ns = e->timestamp_ns;
         }

@@ -8,7 +8,7 @@
 typedef struct td_row {
     char *name; /* owned; NULL: a free slot */
     uint32_t name_len;
-    uint32_t window; /* in which it was issued */
+    uint32_t window; /* in which it was issued last */
     uint64_t hash;
     td_wide issued_ns, recv_first_ns, last_recv_ns;
     bool has_recv_first, has_last_recv;

@@ -72,7 +72,8 @@ class Run:
 
     def on_issued(self, ts, uuid, data, _):
         if self.tracking:
-            row = self.rows.setdefault(uuid, {"block": self.blocks[-1]})
+            row = self.rows.setdefault(uuid, {})
+            row["block"] = self.blocks[-1]
             if self.window[0] is None:
                 self.window[0] = ts
             if data is not None and data[0] == "PromptData" and data[2] is not None:

@@ -147,9 +147,9 @@ class Parent:
         self.read_frames()
         return [decode_met(f) for f in self.frames]
 
-    def wait_for(self, **want):
+    def wait_for(self, patience=20, **want):
         """Until a live frame shows these values."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + patience
         while True:
             self.read_frames(20)
             got = values(decode_met(self.frames[-1])) if self.frames else {}

@@ -3,54 +3,11 @@ import random
 
 import pytest
 
-from harness import START, BATCH, Parent, batch, record, single
 from expected_run import Run
+from harness import START, BATCH, Parent, batch, record, single
+from random_run import BROKEN, as_record, framed, random_event
 
 msgspec = pytest.importorskip("msgspec")
-
-SESSION = ["started", "stop_loadgen", "start_performance_tracking", "stop_performance_tracking"]
-SAMPLE = ["issued", "complete", "recv_first", "recv_non_first"]
-REASONS = [None, "stop", "length", "tool_calls", "content_filter", "function_call", "", "Stop",
-           "\N{SNOWMAN}"]
-
-
-def random_event(rng):
-    """(topic, ts, uuid, data, finish_reason)"""
-    ts = START + rng.randrange(-10**6, 10**9) if rng.random() < 0.95 else \
-        rng.choice([0, -1, -5, 10**15, 1])
-    kind = rng.random()
-    if kind < 0.1:
-        return "session." + rng.choice(SESSION), ts, "", None, None
-    uuid = rng.choice(["", "a", "b", "c", "d", "e", "x" * 300, "\N{SNOWMAN}"])
-    if kind < 0.17:
-        return ("error." + rng.choice(["generic", "loadgen", "session", "client"]), ts, uuid,
-                ["ErrorData", "E", "m"], None)
-    data = rng.choice([None, ["PromptData", "text", list(range(rng.randrange(4)))],
-                       ["PromptData", "text"], ["PromptData", None, None],
-                       ["TextModelOutput", ["a", "b"], None, [{}]], ["ErrorData", "E"]])
-    if data is not None and data[0] == "PromptData" and len(data) == 2:
-        data = data + [None]
-    return "sample." + rng.choice(SAMPLE), ts, uuid, data, rng.choice(REASONS)
-
-
-def as_record(event):
-    topic, ts, uuid, data, finish_reason = event
-    more = {} if finish_reason is None else {"finish_reason": finish_reason}
-    return record(topic, ts, uuid, data, **more)
-
-
-def framed(rng, payloads):
-    """The payloads in order, in frames of all kinds."""
-    at = 0
-    while at < len(payloads):
-        n = rng.choice([1, 1, 2, 3, 50])
-        part = payloads[at:at + n]
-        at += n
-        if len(part) == 1 and rng.random() < 0.7:
-            yield single(part[0], rng.choice([b"sample.issued", b"anything", b""]))
-        else:
-            yield batch(p for payload in part for p in ([payload, b""] if rng.random() < 0.1
-                                                         else [payload]))
 
 
 def check(snapshot, run):
@@ -84,26 +41,6 @@ def test_random_runs(aggregator, seed):
         assert parent.wait() == 0, parent.log()
         check(parent.final(), run)
         assert f"Aggregator finalized: {len(events)}" in parent.log() or behind
-
-
-BROKEN = [
-    b"\xc1", b"\x91", b"\x80", b"\x01", b"{}", b"\xff" * 50,
-    record("sample.issued") + b"\x00",
-    record("sample.issued")[:-1],
-    record("sample.unknown"), record(""), record(5), record(None),
-    record("sample.issued", 1.0), record("sample.issued", True), record("sample.issued", None),
-    record("sample.issued", uuid=None), record("sample.issued", uuid=b"u"),
-    record("sample.issued", data={}), record("sample.issued", data=[]),
-    record("sample.issued", data=["Unknown"]), record("sample.issued", data="text"),
-    record("sample.issued", data=["PromptData", None, [1.0]]),
-    record("sample.issued", data=["PromptData", None, None, [5]]),
-    record("sample.issued", data=["TextModelOutput", 5]),
-    record("sample.complete", finish_reason=None), record("sample.complete", worker_id=None),
-    msgspec.msgpack.encode({"timestamp_ns": 5}), msgspec.msgpack.encode({1: 2}),
-    msgspec.msgpack.encode([]),
-    record("sample.issued", uuid="UU").replace(b"\xa2UU", b"\xa2\xff\xff"),
-    b"\x82\xaaevent_type\xadsample.issued\xa4data" + b"\x91" * 3000 + b"\xc0",
-]
 
 
 def test_broken_records_count_as_errors(aggregator):

@@ -9,14 +9,13 @@ import time
 import pytest
 
 from harness import START, Parent, batch, record, single, values
+from random_run import random_output, random_prompt
 
 msgspec = pytest.importorskip("msgspec")
 transformers = pytest.importorskip("transformers")
 
 STARTED = single(record("session.started", START))
 TRACK = single(record("session.start_performance_tracking", START + 1))
-TEXTS = ["", "a", "Hello, world!", "def f(x):\n    return x * 2\n", "\N{SNOWMAN} na\u00efve caf\u00e9",
-         "<|im_end|>", "   ", "x" * 500, "The quick brown fox. " * 40, "\u4f60\u597d\uff0c\u4e16\u754c"]
 
 
 def parse_arguments(messages):
@@ -145,81 +144,6 @@ def model(root):
 @pytest.fixture(scope="module")
 def oracle(model):
     return Oracle(str(model))
-
-
-def pieces(rng):
-    """A text whole, in pieces, or missing."""
-    if rng.random() < 0.5:
-        return rng.choice(TEXTS)
-    return [rng.choice(TEXTS) for _ in range(rng.randrange(4))]
-
-
-ARGUMENTS = ["", "{}", '{"x": 1.50, "y": [1, null]}', '{"path": "caf\u00e9"}', "[1]", "not json"]
-
-
-def whole_call(rng):
-    return {"id": "c1", "type": "function",
-            "function": {"name": rng.choice(["f", "search"]), "arguments": rng.choice(ARGUMENTS)}}
-
-
-def tool_calls(rng):
-    shape = rng.randrange(4)
-    if shape == 0:
-        return None
-    if shape == 1:
-        return [whole_call(rng) for _ in range(rng.randrange(3))]
-    chunks = []
-    for index in range(rng.randrange(1, 3)):
-        call = whole_call(rng)
-        text = call["function"]["arguments"]
-        cut = rng.randrange(len(text) + 1)
-        chunks.append([{**call, "index": index,
-                        "function": {**call["function"], "arguments": text[:cut]}}])
-        chunks.append([{"index": index, "function": {"arguments": text[cut:]}}])
-    if shape == 3:
-        rng.shuffle(chunks)
-    return chunks
-
-
-def random_output(rng):
-    return ["TextModelOutput", pieces(rng), None if rng.random() < 0.5 else pieces(rng),
-            tool_calls(rng)]
-
-
-def random_messages(rng):
-    messages = []
-    if rng.random() < 0.4:
-        messages.append({"role": "system", "content": rng.choice(TEXTS)})
-    for _ in range(rng.randrange(4)):
-        messages.append({"role": "user", "content": rng.choice(TEXTS)})
-        turn = {"role": "assistant", "content": rng.choice(TEXTS)}
-        if rng.random() < 0.5:
-            turn["tool_calls"] = [whole_call(rng) for _ in range(rng.randrange(3))]
-        if rng.random() < 0.3:
-            turn["reasoning_content"] = rng.choice(TEXTS)
-        messages.append(turn)
-        if turn.get("tool_calls"):
-            messages.append({"role": "tool", "tool_call_id": "c1", "content": rng.choice(TEXTS)})
-    if rng.random() < 0.1:  # the template refuses it
-        messages.append({"role": "user", "content": [{"type": "image", "url": "x"}, 1e16, 1.5e-7]})
-    return messages
-
-
-TOOLS = [{"type": "function", "function": {"name": "search", "description": "Finds \u201cthings\u201d",
-                                           "parameters": {"type": "object", "properties": {
-                                               "q": {"type": "string", "default": None}}}}}]
-TEMPLATE = "{% for m in messages %}{{ m.role }}:{{ m.content }};{{ depth }}{% endfor %}"
-
-
-def random_prompt(rng):
-    kwargs = rng.choice([None, {}, {"depth": 3}, {"add_generation_prompt": False, "depth": "x"},
-                         {"tokenize": False, "return_dict": True}])
-    return ["PromptData", rng.choice([None, None, "", rng.choice(TEXTS)]),
-            [1, 2, 3] if rng.random() < 0.05 else None,
-            None if rng.random() < 0.05 else random_messages(rng),
-            rng.choice([None, None, [], TOOLS]), kwargs,
-            rng.choice([None] * 6 + ["", TEMPLATE, "{{ raise_exception('no') }}"]),
-            rng.choice([None, None, "auto", {"type": "function"}])]
 
 
 def series_of(snapshot, name):
