@@ -1,7 +1,9 @@
 /* text_count.c - a text's count as the sum of its segments' counts.
  *
  * The cutter proves that counts add up; a segment's count depends on its text and its state alone,
- * so both together are the memo's key. Nothing is assumed about where the text came from. */
+ * so both together are the memo's key. Nothing is assumed about where the text came from. The same
+ * holds for the stretches of some KB that it cuts texts into first: what is known of a whole
+ * stretch is neither searched for added tokens nor checked again. */
 #include "count/text_count.h"
 
 #include "base/error.h"
@@ -45,16 +47,47 @@ static td_code count_segment(const td_text_count_job *job, const td_segment *s, 
     return TD_OK;
 }
 
-static td_code count_segments(const td_text_count_job *job, td_str text, uint64_t *ret_tokens,
-                              uint64_t *ret_reused, td_error *err)
+/* A stretch that was not seen before, from its segments. */
+static td_code count_stretch(const td_text_count_job *job, const td_segment *stretch,
+                             uint64_t *tokens, uint64_t *reused, td_error *err)
 {
-    TD_TRY(td_cutter_start(job->cutter, text, job->flags, err));
-    uint64_t tokens = 0, reused = 0;
     unsigned n = 0;
+    TD_TRY(td_cutter_enter(job->cutter, err));
     for (td_segment s; td_cutter_next(job->cutter, &s);) {
         if (++n % CHECK_EVERY == 0)
             TD_TRY(check(job, err));
-        TD_TRY(count_segment(job, &s, &tokens, &reused, err));
+        if (s.text.len < stretch->text.len) {
+            TD_TRY(count_segment(job, &s, tokens, reused, err));
+            continue;
+        }
+        size_t count; /* nothing but the stretch, which is not known */
+        TD_TRY(td_segment_count(job->encoder, &s, &count, err));
+        *tokens += count;
+    }
+    return TD_OK;
+}
+
+static td_code count_stretches(const td_text_count_job *job, td_str text, uint64_t *ret_tokens,
+                               uint64_t *ret_reused, td_error *err)
+{
+    TD_TRY(td_cutter_begin(job->cutter, text, job->flags, err));
+    uint64_t tokens = 0, reused = 0;
+    unsigned n = 0;
+    for (td_segment s; td_cutter_stretch(job->cutter, &s);) {
+        if (++n % CHECK_EVERY == 0)
+            TD_TRY(check(job, err));
+        td_memo_key key = td_memo_hash(job->memo, s.text, s.state);
+        uint32_t known;
+        if (td_memo_find(job->memo, key, &known)) {
+            tokens += known;
+            reused += known;
+            continue;
+        }
+        uint64_t count = 0;
+        TD_TRY(count_stretch(job, &s, &count, &reused, err));
+        tokens += count;
+        if (count <= UINT32_MAX)
+            td_memo_put(job->memo, key, (uint32_t)count);
     }
     *ret_tokens = tokens;
     *ret_reused = reused;
@@ -73,7 +106,7 @@ td_code td_text_count(const td_text_count_job *job, td_str text, uint64_t *ret_t
         return check(job, err); /* one long text may have taken it all */
     }
     uint64_t tokens, reused;
-    TD_TRY(count_segments(job, text, &tokens, &reused, err));
+    TD_TRY(count_stretches(job, text, &tokens, &reused, err));
     if (job->verify) {
         TD_TRY(td_count(job->encoder, text, job->flags, &count, err));
         if (count != tokens)

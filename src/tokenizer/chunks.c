@@ -29,7 +29,14 @@
  * Added tokens with normalized=true are looked for in the normalized text. One that lies across a
  * place has the two bytes around it next to each other, and such pairs are blocked; a search from
  * left to right is then the same in both parts. Tokens that look at what stands around them, or
- * swallow white space, switch cutting off. Those with normalized=false are outside of the text. */
+ * swallow white space, switch cutting off. Those with normalized=false are outside of the text.
+ *
+ * Stretches. A place is open when a text may be cut there as above and no added token with
+ * normalized=false has its two characters next to each other. Then none lies across it, and the
+ * search for them, left to right, finds the same on both sides as in the whole; with tokens that
+ * look around or swallow white space nothing is open. What stands before the place may be an added
+ * token or text. That tells whether the text behind it is the start of a piece, which matters where
+ * a text is put in front of pieces; then the last characters of added tokens are not open. */
 #include "tokenizer/chunks.h"
 
 #include <string.h>
@@ -38,6 +45,86 @@
 #include "base/utf8.h"
 #include "tokenizer/norm/norm.h"
 #include "tokenizer/pretok/pretok.h"
+
+/* ---- places ---- */
+
+static bool is_blocked(const tk_chunks *c, char last, char first)
+{
+    unsigned char f = (unsigned char)first;
+    return (c->blocked[(unsigned char)last][f >> 6] >> (f & 63) & 1) != 0;
+}
+
+/* l: ASCII, Cyrillic, kana, Han and Hangul letters of Unicode 1.1 (2.0), all of one code point in
+ * NFC and NFKC. */
+static bool is_left(uint32_t c)
+{
+    if (c < 0x80)
+        return (c | 0x20) - 'a' < 26;
+    return c - 0x410 < 0x40 || c - 0x3041 <= 0x3094 - 0x3041 || c - 0x30A1 <= 0x30FA - 0x30A1 ||
+           c - 0x4E00 <= 0x9FA5 - 0x4E00 || c - 0xAC00 <= 0xD7A3 - 0xAC00;
+}
+
+/* r */
+static bool is_right(uint32_t c)
+{
+    static const uint32_t ascii[4] = {
+        1u << '\t' | 1u << '\n' | 1u << '\r',
+        0x8C00FFFFu & ~(1u << ('\'' - 32)), /* from ' ' to '/', ':', ';' and '?' */
+        0xF8000001u,                        /* '@', '[', '\', ']', '^', '_' */
+        0x78000001u,                        /* '`', '{', '|', '}', '~' */
+    };
+    if (c < 0x80)
+        return (ascii[c >> 5] >> (c & 31) & 1) != 0;
+    return c == 0x3001 || c == 0x3002 || c == 0xFF0C;
+}
+
+static bool words_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+{
+    const char *y = text.ptr + at, *z = y, *x = y;
+    uint32_t right = (unsigned char)*y;
+    /* The first byte tells most of what is not in the list. */
+    if (right < 0x80 ? !is_right(right) : right != 0xE3 && right != 0xEF)
+        return false;
+    right = td_utf8_next(&z, text.ptr + end);
+    uint32_t left = td_utf8_prev(text.ptr + start, &x);
+    if (!is_right(right) || !is_left(left))
+        return false;
+    if (c->compat && right == 0xFF0C && is_blocked(c, y[-1], ','))
+        return false;
+    return !is_blocked(c, y[-1], *y);
+}
+
+static bool chars_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+{
+    const char *y = text.ptr + at, *z = y, *x = y;
+    td_utf8_next(&z, text.ptr + end);
+    td_utf8_prev(text.ptr + start, &x);
+    char pair[8]; /* the same two characters, normalized */
+    size_t before = (size_t)(y - x), after = (size_t)(z - y);
+    if ((unsigned char)*x < 0x80) {
+        const tk_chunk_form *f = &c->form[(unsigned char)*x];
+        before = f->last_len;
+        memcpy(pair, f->last, 4);
+    } else {
+        memcpy(pair, x, before);
+    }
+    if ((unsigned char)*y < 0x80) {
+        const tk_chunk_form *f = &c->form[(unsigned char)*y];
+        after = f->first_len;
+        memcpy(pair + before, f->first, after);
+    } else {
+        memcpy(pair + before, y, after);
+    }
+    return tk_can_cut(c->cuts, pair, pair + before, pair + before + after) &&
+           !is_blocked(c, pair[before - 1], pair[before]);
+}
+
+bool tk_chunks_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+{
+    if (c->kind == TK_CHUNKS_WORDS)
+        return words_can_cut(c, text, start, at, end);
+    return c->kind == TK_CHUNKS_CHARS && chars_can_cut(c, text, start, at, end);
+}
 
 /* ---- what the tokenizer allows ---- */
 
@@ -129,9 +216,8 @@ static bool read_added(tk_chunks *c, const tk_added *a)
     return true;
 }
 
-void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok)
+static void choose_kind(tk_chunks *c, const td_tokenizer *tok)
 {
-    memset(c, 0, sizeof *c);
     const tk_fast *fast = tok->fast;
     if (fast == NULL || tok->always_track || !read_added(c, &tok->added))
         return;
@@ -145,90 +231,52 @@ void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok)
     }
 }
 
-/* ---- places ---- */
-
-static bool is_blocked(const tk_chunks *c, char last, char first)
+/* A place is chosen by a hash of the four bytes before it when what follows may be white space,
+ * punctuation or no ASCII: one in 64 for chunks, one in 128 for stretches, and these are ends of
+ * chunks as well. Whether text can be cut there is asked later. CHOSEN is odd, so that four equal
+ * bytes (indentation) choose no place. */
+enum { CHOSEN = 37, CHUNK_BITS = 63, STRETCH_BITS = 127 };
+/* Which pairs of ASCII characters are open. */
+static void read_open(tk_chunks *c, const tk_added *a)
 {
-    unsigned char f = (unsigned char)first;
-    return (c->blocked[(unsigned char)last][f >> 6] >> (f & 63) & 1) != 0;
-}
-
-/* l: ASCII, Cyrillic, kana, Han and Hangul letters of Unicode 1.1 (2.0), all of one code point in
- * NFC and NFKC. */
-static bool is_left(uint32_t c)
-{
-    if (c < 0x80)
-        return (c | 0x20) - 'a' < 26;
-    return c - 0x410 < 0x40 || c - 0x3041 <= 0x3094 - 0x3041 || c - 0x30A1 <= 0x30FA - 0x30A1 ||
-           c - 0x4E00 <= 0x9FA5 - 0x4E00 || c - 0xAC00 <= 0xD7A3 - 0xAC00;
-}
-
-/* r */
-static bool is_right(uint32_t c)
-{
-    static const uint32_t ascii[4] = {
-        1u << '\t' | 1u << '\n' | 1u << '\r',
-        0x8C00FFFFu & ~(1u << ('\'' - 32)), /* from ' ' to '/', ':', ';' and '?' */
-        0xF8000001u,                        /* '@', '[', '\', ']', '^', '_' */
-        0x78000001u,                        /* '`', '{', '|', '}', '~' */
-    };
-    if (c < 0x80)
-        return (ascii[c >> 5] >> (c & 31) & 1) != 0;
-    return c == 0x3001 || c == 0x3002 || c == 0xFF0C;
-}
-
-static bool words_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
-{
-    const char *y = text.ptr + at, *z = y, *x = y;
-    uint32_t right = (unsigned char)*y;
-    /* The first byte tells most of what is not in the list. */
-    if (right < 0x80 ? !is_right(right) : right != 0xE3 && right != 0xEF)
-        return false;
-    right = td_utf8_next(&z, text.ptr + end);
-    uint32_t left = td_utf8_prev(text.ptr + start, &x);
-    if (!is_right(right) || !is_left(left))
-        return false;
-    if (c->compat && right == 0xFF0C && is_blocked(c, y[-1], ','))
-        return false;
-    return !is_blocked(c, y[-1], *y);
-}
-
-static bool chars_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
-{
-    const char *y = text.ptr + at, *z = y, *x = y;
-    td_utf8_next(&z, text.ptr + end);
-    td_utf8_prev(text.ptr + start, &x);
-    char pair[8]; /* the same two characters, normalized */
-    size_t before = (size_t)(y - x), after = (size_t)(z - y);
-    if ((unsigned char)*x < 0x80) {
-        const tk_chunk_form *f = &c->form[(unsigned char)*x];
-        before = f->last_len;
-        memcpy(pair, f->last, 4);
-    } else {
-        memcpy(pair, x, before);
+    bool is_last[128] = { false };
+    for (uint32_t i = 0; i < a->count; i++) {
+        const tk_added_token *t = &a->tokens[i];
+        if (t->single_word || t->lstrip || t->rstrip)
+            return;
+        unsigned char last = (unsigned char)t->content.ptr[t->content.len - 1];
+        if (!t->normalized && last < 128)
+            is_last[last] = c->prefixed;
     }
-    if ((unsigned char)*y < 0x80) {
-        const tk_chunk_form *f = &c->form[(unsigned char)*y];
-        after = f->first_len;
-        memcpy(pair + before, f->first, after);
-    } else {
-        memcpy(pair + before, y, after);
+    for (unsigned l = 0; l < 128; l++) {
+        for (unsigned r = 0; r < 128; r++) {
+            char pair[2] = { (char)l, (char)r };
+            if (!is_last[l] && tk_chunks_can_cut(c, (td_str){ pair, 2 }, 0, 1, 2))
+                c->open[l][r >> 6] |= (uint64_t)1 << (r & 63);
+        }
     }
-    return tk_can_cut(c->cuts, pair, pair + before, pair + before + after) &&
-           !is_blocked(c, pair[before - 1], pair[before]);
+    for (uint32_t i = 0; i < a->count; i++) {
+        td_str t = a->tokens[i].content;
+        for (size_t k = 1; k < t.len; k++) {
+            unsigned char l = (unsigned char)t.ptr[k - 1], r = (unsigned char)t.ptr[k];
+            if (l < 128 && r < 128)
+                c->open[l][r >> 6] &= ~((uint64_t)1 << (r & 63));
+        }
+    }
 }
 
-bool tk_chunks_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
+void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok)
 {
-    if (c->kind == TK_CHUNKS_WORDS)
-        return words_can_cut(c, text, start, at, end);
-    return c->kind == TK_CHUNKS_CHARS && chars_can_cut(c, text, start, at, end);
+    memset(c, 0, sizeof *c);
+    c->stretch_min = TK_STRETCH_MIN;
+    c->stretch_bits = STRETCH_BITS;
+    choose_kind(c, tok);
+    if (c->kind != TK_CHUNKS_NONE)
+        read_open(c, &tok->added);
 }
 
-/* A place is chosen by the four bytes before it, one in 64, when what follows may be white space,
- * punctuation or no ASCII. Whether it can be cut there is asked later. CHOSEN is odd, so that four
- * equal bytes (indentation) choose no place. */
-enum { CHOSEN = 37 };
+/* ---- choosing among them ---- */
+
 typedef uint8_t lanes __attribute__((vector_size(16)));
 
 static inline lanes lanes_at(const char *p)
@@ -239,7 +287,7 @@ static inline lanes lanes_at(const char *p)
 }
 
 /* Not 0 in the lane of each chosen place. */
-static inline lanes chosen_lanes(const char *p)
+static inline lanes chosen_lanes(const char *p, uint8_t bits)
 {
     lanes h = lanes_at(p - 4), b = lanes_at(p - 3);
     h = h + h + h + b;
@@ -247,14 +295,14 @@ static inline lanes chosen_lanes(const char *p)
     h = h + h + h + b;
     b = lanes_at(p - 1);
     h = h + h + h + b;
-    return (lanes)((h & 63) == CHOSEN) & (lanes)((lanes_at(p) + 0x20) < 0x50);
+    return (lanes)((h & bits) == (uint8_t)(CHOSEN & bits)) & (lanes)((lanes_at(p) + 0x20) < 0x50);
 }
 
-static inline bool is_chosen(const char *p)
+static inline bool is_chosen(const char *p, uint8_t bits)
 {
     const unsigned char *b = (const unsigned char *)p;
     return (uint8_t)(b[0] + 0x20) < 0x50 &&
-           ((((b[-4] * 3u + b[-3]) * 3u + b[-2]) * 3u + b[-1]) & 63) == CHOSEN;
+           ((((b[-4] * 3u + b[-3]) * 3u + b[-2]) * 3u + b[-1]) & bits) == (CHOSEN & bits);
 }
 
 /* Which byte of w, as it lies in memory, is the first that is not 0. */
@@ -268,13 +316,13 @@ static inline size_t first_byte(uint64_t w)
 }
 
 /* The first chosen place of [at, end), or end; four bytes stand before at. */
-static size_t next_chosen(td_str text, size_t at, size_t end)
+static inline size_t next_chosen(td_str text, size_t at, size_t end, uint8_t bits)
 {
     const char *p = text.ptr;
     for (; at + 2 * sizeof(lanes) <= end; at += 2 * sizeof(lanes)) {
         uint64_t found[4];
         for (size_t i = 0; i < 2; i++) {
-            lanes v = chosen_lanes(p + at + i * sizeof v);
+            lanes v = chosen_lanes(p + at + i * sizeof v, bits);
             memcpy(&found[2 * i], &v, sizeof v);
         }
         if ((found[0] | found[1] | found[2] | found[3]) == 0)
@@ -284,7 +332,7 @@ static size_t next_chosen(td_str text, size_t at, size_t end)
             i++;
         return at + 8 * i + first_byte(found[i]);
     }
-    while (at < end && !is_chosen(p + at))
+    while (at < end && !is_chosen(p + at, bits))
         at++;
     return at;
 }
@@ -313,10 +361,30 @@ size_t tk_chunks_end(const tk_chunks *c, td_str text, size_t start, size_t end)
         return end;
     size_t max = end - start > TK_CHUNK_MAX ? start + TK_CHUNK_MAX + 1 : end;
     size_t at = start + TK_CHUNK_MIN;
-    while ((at = next_chosen(text, at, max)) < max) {
+    while ((at = next_chosen(text, at, max, CHUNK_BITS)) < max) {
         if (is_place(c, text, start, at, end))
             return at;
         at++;
     }
     return end_unchosen(c, text, start, end);
+}
+
+static bool is_open(const tk_chunks *c, const char *p)
+{
+    unsigned char l = (unsigned char)p[-1], r = (unsigned char)p[0];
+    return l < 128 && r < 128 && (c->open[l][r >> 6] >> (r & 63) & 1) != 0;
+}
+
+size_t tk_chunks_stretch_end(const tk_chunks *c, td_str text, size_t start)
+{
+    size_t rest = text.len - start, at = start + c->stretch_min;
+    if (rest <= c->stretch_min)
+        return text.len;
+    size_t max = rest > TK_STRETCH_MAX ? start + TK_STRETCH_MAX : text.len;
+    for (; (at = next_chosen(text, at, max, c->stretch_bits)) < max; at++)
+        if (is_open(c, text.ptr + at))
+            return at;
+    while (at < text.len && !is_open(c, text.ptr + at))
+        at++;
+    return at;
 }

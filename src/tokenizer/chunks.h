@@ -7,13 +7,21 @@
  * Chunks are taken from left to right and where one ends depends only on its own text and on a
  * few KB behind its start, so texts that start alike have the same chunks up to the last ones.
  * Among the places between MIN and MAX bytes one is chosen by the bytes before it, so that chunks
- * fall in step again behind an edit. */
+ * fall in step again behind an edit.
+ *
+ * Stretches are cut in the same way without knowing where the added tokens are: only at places
+ * between two ASCII characters that no added token has next to each other. */
 #ifndef TD_SRC_TOKENIZER_CHUNKS_H
 #define TD_SRC_TOKENIZER_CHUNKS_H
 
 #include "tokenizer/internal.h"
 
-enum { TK_CHUNK_MIN = 1024, TK_CHUNK_MAX = 4096 };
+enum {
+    TK_CHUNK_MIN = 1024,
+    TK_CHUNK_MAX = 4096,
+    TK_STRETCH_MIN = 3072,
+    TK_STRETCH_MAX = 16384,
+};
 
 /* What an ASCII character becomes in normalization: its first and its last character. */
 typedef struct tk_chunk_form {
@@ -30,6 +38,9 @@ typedef struct tk_chunks {
     tk_chunk_form form[128]; /* of CHARS */
     /* last byte, first byte: an added token with normalized=true may lie across them */
     uint64_t blocked[256][4];
+    uint64_t open[128][2]; /* a text may be cut between these two, wherever its added tokens are */
+    uint16_t stretch_min;  /* at least 4 */
+    uint8_t stretch_bits;  /* of the hash that chooses places for stretches */
 } tk_chunks;
 
 void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok);
@@ -40,5 +51,8 @@ bool tk_chunks_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at,
 
 /* Where the chunk that begins at start ends, in text that goes to end (start < end). */
 size_t tk_chunks_end(const tk_chunks *c, td_str text, size_t start, size_t end);
+
+/* Where the stretch that begins at start ends. text need not be valid UTF-8. */
+size_t tk_chunks_stretch_end(const tk_chunks *c, td_str text, size_t start);
 
 #endif

@@ -51,6 +51,10 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
 enum { TK_FORCE_GENERAL = 1, TK_FORCE_UNCACHED = 2 };
 void tk_encoder_force(td_encoder *enc, unsigned how);
 
+/* For tests: ends stretches at (nearly) all places that are proven. */
+struct td_cutter;
+void tk_cutter_force_short(struct td_cutter *c);
+
 /* Appends the JSON text of td_tokenizer_describe (describe.c). */
 td_code tk_describe(const td_tokenizer *tok, td_buf *out);
 

@@ -16,10 +16,14 @@ struct td_cutter {
     const td_tokenizer *tok;
     tk_chunks chunks;
     bool can_cut;
-    td_str text;
     unsigned flags;
+    td_str all;         /* what was begun */
+    size_t next;        /* bytes of it in stretches that were given out */
+    bool ended;         /* so was the last stretch */
+    td_segment stretch; /* the one given out last; all that follows is about it */
+    td_str text;
     size_t at;    /* bytes given out */
-    size_t begin; /* of what lies between the added tokens around it */
+    size_t begin; /* of what lies between the added tokens around it; SIZE_MAX: before the text */
     size_t cursor;
     tk_hit hit;
     bool has_hit, whole, want_special;
@@ -34,6 +38,12 @@ td_cutter *td_cutter_new(td_encoder *enc)
     c->can_cut = tok->post == NULL || tok->post->copies == 1;
     tk_chunks_init(&c->chunks, tok);
     return c;
+}
+
+void tk_cutter_force_short(td_cutter *c)
+{
+    c->chunks.stretch_min = 4;
+    c->chunks.stretch_bits = 0;
 }
 
 void td_cutter_free(td_cutter *c)
@@ -59,39 +69,86 @@ static bool hits_in_order(td_cutter *c)
     return true;
 }
 
-td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, td_error *err)
+td_code td_cutter_begin(td_cutter *c, td_str text, unsigned flags, td_error *err)
 {
-    td_error local = TD_ERROR_INIT;
-    size_t good = td_utf8_check_strict(text);
-    td_code code = TD_OK;
-    if (text.len > TK_TEXT_MAX)
-        code = td_fail(&local, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
-    else if (good != text.len)
-        code = td_fail_at(&local, TD_E_TOKENIZER, good, "text is not valid UTF-8 at byte %zu",
-                          good);
-    if (code != TD_OK) {
-        if (err != NULL)
-            td_error_move(err, &local);
-        td_error_clear(&local);
-        return code;
-    }
-    c->text = text;
+    c->all = text;
     c->flags = flags;
+    c->next = 0;
+    c->ended = text.len == 0 && (flags & TD_ENCODE_ADD_SPECIAL) == 0;
+    if (text.len > TK_TEXT_MAX)
+        return td_fail(err, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
+    return TD_OK;
+}
+
+/* Gives out a stretch up to byte end. */
+static void set_stretch(td_cutter *c, size_t end)
+{
+    uint32_t state = TD_SEG_STRETCH;
+    if ((c->flags & TD_ENCODE_PLAIN_TEXT) != 0)
+        state |= TD_SEG_PLAIN;
+    if (c->next != 0 && c->tok->pretok != NULL && c->tok->pretok->positional)
+        state |= TD_SEG_INSIDE;
+    if (c->next != 0 && c->chunks.prefixed)
+        state |= TD_SEG_JOINED;
+    c->ended = end == c->all.len;
+    if (c->ended && (c->flags & TD_ENCODE_ADD_SPECIAL) != 0)
+        state |= TD_SEG_SPECIAL;
+    c->stretch = (td_segment){ { c->all.ptr + c->next, end - c->next }, state };
+    c->next = end;
+}
+
+bool td_cutter_stretch(td_cutter *c, td_segment *ret)
+{
+    if (c->ended)
+        return false;
+    set_stretch(c, c->can_cut ? tk_chunks_stretch_end(&c->chunks, c->all, c->next) : c->all.len);
+    *ret = c->stretch;
+    return true;
+}
+
+td_code td_cutter_enter(td_cutter *c, td_error *err)
+{
+    c->text = c->stretch.text;
+    size_t good = td_utf8_check_strict(c->text);
+    if (good != c->text.len) {
+        good += (size_t)(c->text.ptr - c->all.ptr);
+        return td_fail_at(err, TD_E_TOKENIZER, good, "text is not valid UTF-8 at byte %zu", good);
+    }
     c->whole = !c->can_cut || (c->tok->added.any_strip && !hits_in_order(c));
-    c->want_special = (flags & TD_ENCODE_ADD_SPECIAL) != 0;
-    c->at = c->begin = c->cursor = 0;
+    c->want_special = (c->stretch.state & TD_SEG_SPECIAL) != 0;
+    c->at = c->cursor = 0;
+    c->begin = (c->stretch.state & TD_SEG_JOINED) != 0 ? SIZE_MAX : 0;
     c->has_hit = !c->whole && next_hit(c, 0);
     return TD_OK;
 }
 
+td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    td_code code = td_cutter_begin(c, text, flags, &local);
+    if (code == TD_OK) {
+        set_stretch(c, text.len);
+        code = td_cutter_enter(c, &local);
+    }
+    if (code != TD_OK && err != NULL)
+        td_error_move(err, &local);
+    td_error_clear(&local);
+    return code;
+}
+
 static td_segment part(td_cutter *c, size_t end, uint32_t state)
 {
-    if ((c->flags & TD_ENCODE_PLAIN_TEXT) != 0 && state != TD_SEG_ADDED)
+    if (state == TD_SEG_ADDED) {
+        td_segment s = { { c->text.ptr + c->at, end - c->at }, state };
+        c->at = end;
+        return s;
+    }
+    if ((c->flags & TD_ENCODE_PLAIN_TEXT) != 0)
         state |= TD_SEG_PLAIN;
-    if (c->at != 0 && state != TD_SEG_ADDED && c->tok->pretok != NULL &&
-        c->tok->pretok->positional)
+    if (c->at != 0 && c->tok->pretok != NULL && c->tok->pretok->positional)
         state |= TD_SEG_INSIDE;
-    if (c->at != c->begin && state != TD_SEG_ADDED && c->chunks.prefixed)
+    state |= c->at == 0 ? c->stretch.state & TD_SEG_INSIDE : 0;
+    if (c->at != c->begin && c->chunks.prefixed)
         state |= TD_SEG_JOINED;
     td_segment s = { { c->text.ptr + c->at, end - c->at }, state };
     c->at = end;

@@ -11,8 +11,18 @@
  * looks across (chunks.h); where nothing can be proven a text is one segment. Segments follow each
  * other without gaps. Texts that start alike have the same segments up to the last ones.
  *
+ * Text that was seen before need not be searched for added tokens again. It is first cut into
+ * stretches of some KB, at places where that changes no count whatever added tokens there are, and
+ * what was said of segments holds for them too:
+ *
+ *     td_cutter_begin(c, text, flags, &err);
+ *     for (td_segment stretch; td_cutter_stretch(c, &stretch);)
+ *         if (memo has no [stretch.text, stretch.state])
+ *             td_cutter_enter(c, &err), then td_cutter_next as above
+ *
  * With TD_ENCODE_ADD_SPECIAL the ids that the post-processor adds belong to a segment of their
- * own with an empty text, which comes last (so a text may have segments although it is empty). */
+ * own with an empty text, which comes last (so a text may have segments although it is empty), and
+ * to the last stretch. */
 #ifndef TD_SRC_TOKENIZER_SEGMENTS_H
 #define TD_SRC_TOKENIZER_SEGMENTS_H
 
@@ -29,6 +39,7 @@ enum {
     TD_SEG_WHOLE = 1u << 4,   /* a text that cannot be cut, together with those ids */
     TD_SEG_INSIDE = 1u << 5,  /* text stands before it, which the pre-tokenizer asks for */
     TD_SEG_JOINED = 1u << 6,  /* it goes on with text, which the normalizer asks for */
+    TD_SEG_STRETCH = 1u << 7, /* a stretch: to be cut, or known as a whole */
 };
 
 typedef struct td_segment {
@@ -49,6 +60,12 @@ TD_NODISCARD td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, 
 /* The next segment; false: there are no more. */
 bool td_cutter_next(td_cutter *c, td_segment *ret);
 
+/* The same by stretches, whose UTF-8 is checked when they are entered. */
+TD_NODISCARD td_code td_cutter_begin(td_cutter *c, td_str text, unsigned flags, td_error *err);
+bool td_cutter_stretch(td_cutter *c, td_segment *ret);
+/* Makes td_cutter_next give the segments of the stretch that came last. */
+TD_NODISCARD td_code td_cutter_enter(td_cutter *c, td_error *err);
+
 /* From now on a word that takes long ends with TD_E_TIMEOUT when *cancel is set or the time is up
  * (NULL, 0: no such end). cancel must outlive the encoder's use. */
 void td_encoder_set_stop(td_encoder *enc, const atomic_bool *cancel, uint64_t deadline_ns);
@@ -58,7 +75,7 @@ void td_encoder_set_stop(td_encoder *enc, const atomic_bool *cancel, uint64_t de
 void td_encoder_set_memory(td_encoder *enc, size_t bytes_max);
 
 /* The number of ids of one segment. */
-TD_NODISCARD td_code td_segment_count(td_encoder *enc, const td_segment *segment,
-                                      size_t *ret_count, td_error *err);
+TD_NODISCARD td_code td_segment_count(td_encoder *enc, const td_segment *segment, size_t *ret_count,
+                                      td_error *err);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "tokdrain/tokenizer.h"
+#include "tokenizer/internal.h"
 #include "tokenizer/segments.h"
 
 static void put_u32(size_t n)
@@ -46,18 +47,22 @@ static td_code count_segments(td_encoder *enc, td_str text, unsigned flags, size
     td_cutter *cutter = td_cutter_new(enc);
     if (cutter == NULL)
         return td_fail_nomem(err);
-    td_code code = td_cutter_start(cutter, text, flags, err);
+    tk_cutter_force_short(cutter);
+    td_code code = td_cutter_begin(cutter, text, flags, err);
     size_t at = 0;
     *ret = 0;
-    td_segment seg;
-    while (code == TD_OK && td_cutter_next(cutter, &seg)) {
-        size_t n = 0;
-        if (seg.text.ptr != text.ptr + at)
-            code = td_fail(err, TD_E_INTERNAL, "segments leave a gap at %zu", at);
-        else
-            code = td_segment_count(enc, &seg, &n, err);
-        at += seg.text.len;
-        *ret += n;
+    td_segment stretch, seg;
+    while (code == TD_OK && td_cutter_stretch(cutter, &stretch)) {
+        code = td_cutter_enter(cutter, err);
+        while (code == TD_OK && td_cutter_next(cutter, &seg)) {
+            size_t n = 0;
+            if (seg.text.ptr != text.ptr + at)
+                code = td_fail(err, TD_E_INTERNAL, "segments leave a gap at %zu", at);
+            else
+                code = td_segment_count(enc, &seg, &n, err);
+            at += seg.text.len;
+            *ret += n;
+        }
     }
     if (code == TD_OK && at != text.len)
         code = td_fail(err, TD_E_INTERNAL, "segments end at %zu of %zu", at, text.len);
@@ -106,8 +111,8 @@ static td_code do_case(td_encoder *enc, td_tokenizer *tok, int op, unsigned flag
     case 'e':
         return do_encode(enc, flags, arg, err);
     case 'd':
-        TD_TRY(td_decode(enc, (const td_id *)(const void *)arg.ptr, arg.len / 4, flags, &text,
-                         err));
+        TD_TRY(
+            td_decode(enc, (const td_id *)(const void *)arg.ptr, arg.len / 4, flags, &text, err));
         putchar('+');
         put_text(text);
         return TD_OK;

@@ -101,6 +101,8 @@ static td_str random_text(td_encoder *enc, char *out, size_t want)
         } else if (pick(3) < own) {
             text = td_str_from(again = bits[pick(sizeof bits / sizeof *bits)]);
             run = pick(50) == 0 ? pick(30) : 0;
+        } else if (enc->tok->added.count != 0 && pick(8) == 0) {
+            text = enc->tok->added.tokens[pick(enc->tok->added.count)].content;
         } else {
             assert_int_equal(td_decode(enc, &id, 1, 0, &text, &err), TD_OK);
         }
@@ -178,6 +180,32 @@ static void cut(td_encoder *enc, td_cutter *c, td_str text, unsigned flags, cut_
     }
 }
 
+/* The same by stretches. Returns how many there are. */
+static size_t cut_stretches(td_encoder *enc, td_cutter *c, td_str text, unsigned flags)
+{
+    td_error err = TD_ERROR_INIT;
+    size_t sum = 0, want, n, at = 0, stretches = 0;
+    assert_int_equal(td_cutter_begin(c, text, flags, &err), TD_OK);
+    for (td_segment stretch; td_cutter_stretch(c, &stretch); stretches++) {
+        assert_ptr_equal(stretch.text.ptr, text.ptr + at);
+        assert_int_equal(td_cutter_enter(c, &err), TD_OK);
+        for (td_segment s; td_cutter_next(c, &s);) {
+            assert_int_equal(td_segment_count(enc, &s, &n, &err), TD_OK);
+            assert_ptr_equal(s.text.ptr, text.ptr + at);
+            at += s.text.len;
+            sum += n;
+        }
+        assert_ptr_equal(stretch.text.ptr + stretch.text.len, text.ptr + at);
+    }
+    assert_int_equal(at, text.len);
+    assert_int_equal(td_count(enc, text, flags, &want, &err), TD_OK);
+    if (sum != want) {
+        show(text, 0);
+        fail_msg("%zu ids, in stretches %zu", want, sum);
+    }
+    return stretches;
+}
+
 /* Segments of text[0, a) and text[0, b) are the same but for the last two of the shorter one. */
 static void check_prefix(td_encoder *enc, td_cutter *c, td_str text, unsigned flags)
 {
@@ -201,28 +229,40 @@ static void check_fast(td_encoder *enc, td_encoder *general, td_str text, unsign
     }
 }
 
-static size_t run(td_tokenizer *tok, int rounds)
+/* How many places are safe in segments, and how many whatever added tokens there are. */
+typedef struct place_counts {
+    size_t places, open;
+} place_counts;
+
+static place_counts run(td_tokenizer *tok, int rounds)
 {
+    static const unsigned hows[] = { 0, TD_ENCODE_PLAIN_TEXT, TD_ENCODE_ADD_SPECIAL };
     td_encoder *enc = td_encoder_new(tok), *general = td_encoder_new(tok);
     tk_encoder_force(general, TK_FORCE_GENERAL);
-    td_cutter *cutter = td_cutter_new(enc);
+    td_cutter *cutter = td_cutter_new(enc), *often = td_cutter_new(enc);
+    tk_cutter_force_short(often);
     tk_chunks chunks;
     tk_chunks_init(&chunks, tok);
     static char text[TEXT_MAX + 256];
-    size_t places = 0;
+    place_counts found = { 0, 0 };
     for (int i = 0; i < rounds; i++) {
         td_str t = random_text(enc, text, 1 + pick(120));
-        places += check_places(&chunks, i % 4 == 0 ? general : enc, t,
-                               i % 3 == 0 ? TD_ENCODE_PLAIN_TEXT : 0);
+        found.places += check_places(&chunks, i % 4 == 0 ? general : enc, t,
+                                     i % 3 == 0 ? TD_ENCODE_PLAIN_TEXT : 0);
+        size_t stretches = cut_stretches(enc, often, t, hows[i % 3]);
+        found.open += stretches != 0 ? stretches - 1 : 0;
         check_fast(enc, general, t, i % 5 == 0 ? TK_ENCODE_JOINED : 0);
+        if (i % 50 == 25)
+            cut_stretches(enc, cutter, random_text(enc, text, pick(60000)), hows[i % 3]);
         if (i % 50 == 0)
             check_prefix(enc, cutter, random_text(enc, text, pick(40000)),
                          i % 100 == 0 ? TD_ENCODE_ADD_SPECIAL : TD_ENCODE_PLAIN_TEXT);
     }
+    td_cutter_free(often);
     td_cutter_free(cutter);
     td_encoder_free(general);
     td_encoder_free(enc);
-    return places;
+    return found;
 }
 
 #define REAL(NAME)                                                                                 \
@@ -230,9 +270,9 @@ static size_t run(td_tokenizer *tok, int rounds)
     {                                                                                              \
         (void)unused;                                                                              \
         td_tokenizer *tok = load_real(#NAME);                                                      \
-        size_t places = run(tok, 3000);                                                            \
-        if (places < 1000) /* there are places at all */                                           \
-            fail_msg("%zu places", places);                                                        \
+        place_counts found = run(tok, 3000);                                                       \
+        if (found.places < 1000 || found.open < 1000) /* there are places at all */                \
+            fail_msg("%zu places, %zu open", found.places, found.open);                            \
         td_tokenizer_free(tok);                                                                    \
     }
 
@@ -276,49 +316,56 @@ static void make_small(char *out, size_t size, const char *norm, const char *pre
 #define ADDED(TEXT, WORD, LEFT)                                                                    \
     "{\"id\": 300, \"content\": \"" TEXT "\", \"single_word\": " WORD ", \"lstrip\": " LEFT        \
     ", \"rstrip\": false, \"normalized\": true, \"special\": false}"
+#define RAW(TEXT, WORD, LEFT, RIGHT)                                                               \
+    "{\"id\": 300, \"content\": \"" TEXT "\", \"single_word\": " WORD ", \"lstrip\": " LEFT        \
+    ", \"rstrip\": " RIGHT ", \"normalized\": false, \"special\": false}"
 
 static void test_characters(void **unused)
 {
     (void)unused;
     static const struct {
         const char *norm, *pretok, *added;
-        bool cuts;
+        int cuts; /* 2: only where added tokens are known */
     } cases[] = {
-        { "null", "null", "", true },
-        { "null", MARKS("never", "false"), "", true },
-        { "null", MARKS("first", "false"), "", true },
-        { "null", MARKS("always", "false"), "", true },
-        { "null", MARKS("always", "false"), ADDED("b c", "false", "false"), false },
-        { "null", MARKS("first", "true"), "", false },
-        { SPACES("_"), MARKS("first", "false"), "", false },
-        { SPACES("\\u2581"), "null", "", true },
-        { LIST(HEAD, SPACES("\\u2581")), "null", "", true },
-        { LIST(SPACES("\\u2581"), HEAD), "null", "", true },
-        { LIST(SPACES("_"), HEAD), "null", "", true },
-        { SPACES("a_"), "null", "", true },
-        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("b c", "false", "false"), true },
-        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("a", "true", "false"), false },
-        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("ca", "false", "true"), false },
-        { SPACES(""), "null", "", false },
-        { "{\"type\": \"Lowercase\"}", "null", "", false },
+        { "null", "null", "", 1 },
+        { "null", MARKS("never", "false"), "", 1 },
+        { "null", MARKS("first", "false"), "", 1 },
+        { "null", MARKS("always", "false"), "", 1 },
+        { "null", MARKS("always", "false"), ADDED("b c", "false", "false"), 0 },
+        { "null", MARKS("first", "true"), "", 0 },
+        { SPACES("_"), MARKS("first", "false"), "", 0 },
+        { SPACES("\\u2581"), "null", "", 1 },
+        { LIST(HEAD, SPACES("\\u2581")), "null", "", 1 },
+        { LIST(SPACES("\\u2581"), HEAD), "null", "", 1 },
+        { LIST(SPACES("_"), HEAD), "null", "", 1 },
+        { SPACES("a_"), "null", "", 1 },
+        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("b c", "false", "false"), 1 },
+        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("a", "true", "false"), 0 },
+        { LIST(HEAD, SPACES("\\u2581")), "null", ADDED("ca", "false", "true"), 0 },
+        { SPACES(""), "null", "", 0 },
+        { "{\"type\": \"Lowercase\"}", "null", "", 0 },
         { "{\"type\": \"Replace\", \"pattern\": {\"String\": \"ab\"}, \"content\": \"c\"}", "null",
-          "", false },
-        { "{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": false}", "null", "",
-          false },
+          "", 0 },
+        { "{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": false}", "null", "", 0 },
+        { LIST(HEAD, SPACES("\\u2581")), "null", RAW("b a", "false", "false", "false"), 1 },
+        { "null", MARKS("first", "false"), RAW("a\\n", "false", "false", "false"), 1 },
+        { "null", "null", RAW("b a", "true", "false", "false"), 2 },
+        { "null", "null", RAW("b a", "false", "true", "false"), 2 },
+        { "null", MARKS("always", "false"), RAW("b", "false", "false", "true"), 2 },
     };
     static char json[1 << 14];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_small(json, sizeof json, cases[i].norm, cases[i].pretok, cases[i].added,
                    "\"byte_fallback\": true,");
         td_tokenizer *tok = load(json);
-        size_t places = run(tok, 2000);
-        if ((places > 0) != cases[i].cuts)
-            fail_msg("%s: %zu places", cases[i].norm, places);
+        place_counts found = run(tok, 2000);
+        if ((found.places > 0) != (cases[i].cuts != 0) || (found.open > 0) != (cases[i].cuts == 1))
+            fail_msg("%zu: %zu places, %zu open", i, found.places, found.open);
         td_tokenizer_free(tok);
     }
     make_small(json, sizeof json, "null", "null", "", ""); /* unknown characters vanish */
     td_tokenizer *tok = load(json);
-    assert_int_equal(run(tok, 100), 0);
+    assert_int_equal(run(tok, 100).places, 0);
     td_tokenizer_free(tok);
 }
 
@@ -333,7 +380,7 @@ static void test_unknown_pattern(void **unused)
              "false, \"trim_offsets\": true, \"use_regex\": false}]}, \"model\": {\"type\": "
              "\"BPE\", \"vocab\": {\"a\": 0, \"\xC4\xA0\": 1, \"a\xC4\xA0\": 2}, \"merges\": "
              "[[\"a\", \"\xC4\xA0\"]]}}");
-    assert_int_equal(run(tok, 200), 0);
+    assert_int_equal(run(tok, 200).places, 0);
     td_tokenizer_free(tok);
 }
 
