@@ -17,7 +17,8 @@ REFUSED = re.compile(r"^REFUSED\((\w+), (\w+)\)$")
 TYPES = {
     "str": "`str`", "markup": "`Markup` (besides those of `str`)", "list": "`list`",
     "tuple": "`tuple`", "group": "items of `groupby` (besides those of `tuple`)",
-    "dict": "`dict`", "int": "`int`, `bool`", "float": "`float`", "range": "`range`",
+    "dict": "`dict`", "int": "`int`, `bool`", "float": "`float`",
+    "complex": "`complex`", "range": "`range`",
     "bytes": "`bytes`", "view": "`keys()`, `items()`",
     "cycler": "`cycler`", "dictclass": "the global `dict`",
 }

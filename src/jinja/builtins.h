@@ -72,6 +72,17 @@ typedef struct jj_namespace {
     td_dict *attrs; /* grows in the arena of the render */
 } jj_namespace;
 
+extern const td_object_type jj_complex_type;
+typedef struct jj_complex {
+    td_object base;
+    double re, im;
+} jj_complex;
+td_code jj_new_complex(jj_vm *vm, double re, double im, td_value *ret);
+/* a ** b where no real number is the result; -v; abs(v) of a complex number. */
+td_code jj_complex_pow(jj_vm *vm, double a, double b, td_value *ret);
+td_code jj_complex_neg(jj_vm *vm, td_value v, td_value *ret);
+td_code jj_complex_abs(jj_vm *vm, td_value v, td_value *ret);
+
 extern const td_object_type jj_bytes_type;
 td_code jj_bytes_slice(jj_vm *vm, td_value v, td_value start, td_value stop, td_value step,
                        td_value *ret);

@@ -1,5 +1,4 @@
 /* compile_expr.c - expressions to code. Each expression leaves exactly one value on the stack. */
-#include <math.h>
 
 #include "base/str.h"
 #include "jinja/emit.h"
@@ -9,34 +8,6 @@ enum { DEPTH_MAX = 1000 };
 jj_escape_mode jj_mode(const jj_compiler *c)
 {
     return c->is_volatile ? JJ_VOLATILE : c->autoescape ? JJ_ESCAPED : JJ_PLAIN;
-}
-
-/* Whether the reference's generated code can spell v: infinity and NaN come out as unknown names
- * and fail when they are reached. */
-static bool has_literal(td_value v)
-{
-    if (v.tag == TD_V_FLOAT)
-        return isfinite(v.as.real);
-    if (v.tag == TD_V_LIST || v.tag == TD_V_TUPLE)
-        for (uint32_t i = 0; i < v.len; i++)
-            if (!has_literal(v.as.items[i]))
-                return false;
-    if (v.tag == TD_V_DICT)
-        for (uint32_t i = 0; i < v.as.dict->count; i++)
-            if (!has_literal(v.as.dict->entries[i].key) ||
-                !has_literal(v.as.dict->entries[i].val))
-                return false;
-    return true;
-}
-
-static td_code compile_const(jj_compiler *c, td_value v)
-{
-    uint32_t k;
-    if (has_literal(v))
-        return jj_emit_const(c, v);
-    TD_TRY(jj_add_const(c, td_string(TD_STR("name 'inf' is not defined")), &k));
-    TD_TRY(jj_emit(c, JJ_O_RAISE, JJ_RUNTIME_ERROR, 0, k));
-    return jj_emit_const(c, td_none());
 }
 
 static td_code compile_items(jj_compiler *c, const jj_nodes *l, const jj_frame_info *f)
@@ -172,8 +143,26 @@ static td_code compile_getattr(jj_compiler *c, jj_node *n, const jj_frame_info *
     return emit_access(c, JJ_O_ATTR, JJ_O_LOAD_ATTR, attr);
 }
 
+/* What stands left of "**" is written into Python source, where a minus sign in front of it counts
+ * last: -2 ** n is -(2 ** n) there, if -2 was computed by the optimizer. */
+static td_code compile_power(jj_compiler *c, jj_node *n, const jj_frame_info *f)
+{
+    td_value base;
+    TD_TRY(jj_optimize_expr(c, n->a));
+    bool minus = n->a->kind == JJ_N_CONST && jj_starts_with_minus(n->a->value);
+    if (minus && jj_neg(c->fold_vm, n->a->value, &base) != TD_OK)
+        return td_arena_fail(c->arena, c->err);
+    TD_TRY(minus ? jj_compile_const(c, base) : jj_compile_expr(c, n->a, f));
+    TD_TRY(jj_compile_expr(c, n->b, f));
+    c->at = n->at;
+    TD_TRY(jj_emit(c, JJ_O_BINARY, JJ_POW, 0, 0));
+    return minus ? jj_emit(c, JJ_O_NEG, 0, 0, 0) : TD_OK;
+}
+
 static td_code compile_operator(jj_compiler *c, jj_node *n, const jj_frame_info *f)
 {
+    if (n->kind == JJ_N_BINARY && n->op == JJ_POW)
+        return compile_power(c, n, f);
     TD_TRY(jj_compile_expr(c, n->a, f));
     if (n->kind == JJ_N_BINARY)
         TD_TRY(jj_compile_expr(c, n->b, f));
@@ -190,8 +179,11 @@ static td_code compile_sequence(jj_compiler *c, jj_node *n, const jj_frame_info 
 {
     TD_TRY(compile_items(c, &n->list[0], f));
     c->at = n->at;
-    if (n->kind == JJ_N_CONCAT)
-        return jj_emit(c, JJ_O_CONCAT, jj_mode(c), n->list[0].count, 0);
+    if (n->kind == JJ_N_CONCAT) {
+        /* where only the render knows whether to escape, the reference joins as if it did not */
+        jj_escape_mode mode = c->is_volatile ? JJ_PLAIN : jj_mode(c);
+        return jj_emit(c, JJ_O_CONCAT, mode, n->list[0].count, 0);
+    }
     return jj_emit(c, n->kind == JJ_N_LIST ? JJ_O_LIST : JJ_O_TUPLE, 0, 0, n->list[0].count);
 }
 
@@ -200,7 +192,7 @@ static td_code compile_kind(jj_compiler *c, jj_node *n, const jj_frame_info *f)
     switch (n->kind) {
     case JJ_N_CONST:
     case JJ_N_DATA:
-        return compile_const(c, n->value);
+        return jj_compile_const(c, n->value);
     case JJ_N_NAME:
         return jj_load_name(c, f, n);
     case JJ_N_LIST:

@@ -152,6 +152,18 @@ static td_code keep_dict(jj_compiler *c, const td_dict *d, td_value *ret)
     return TD_OK;
 }
 
+/* The only objects that are constants (see jj_has_literal_form). */
+static td_code keep_object(jj_compiler *c, td_value v, td_value *ret)
+{
+    assert(v.as.object->type == &jj_complex_type);
+    jj_complex *copy = td_arena_new(&c->t->arena, jj_complex);
+    if (copy == NULL)
+        return jj_compile_nomem(c);
+    *copy = *(const jj_complex *)(const void *)v.as.object;
+    *ret = td_object_of(&copy->base);
+    return TD_OK;
+}
+
 td_code jj_keep(jj_compiler *c, td_value v, td_value *ret)
 {
     *ret = v;
@@ -179,6 +191,8 @@ td_code jj_keep(jj_compiler *c, td_value v, td_value *ret)
         return keep_items(c, v, ret);
     case TD_V_DICT:
         return keep_dict(c, v.as.dict, ret);
+    case TD_V_OBJECT:
+        return keep_object(c, v, ret);
     default:
         return TD_OK;
     }

@@ -73,6 +73,9 @@ uint32_t jj_here(const jj_compiler *c);
 void jj_thread_jumps(td_template *t); /* once all code is there */
 td_code jj_emit_const(jj_compiler *c, td_value v); /* CONST with a copy of v in the template */
 td_code jj_add_const(jj_compiler *c, td_value v, uint32_t *ret);
+/* literal.c: a constant as Python reads what the reference writes for it. */
+td_code jj_compile_const(jj_compiler *c, td_value v);
+bool jj_starts_with_minus(td_value v); /* what is written for it does */
 td_code jj_add_attr(jj_compiler *c, uint32_t name, uint32_t *ret);
 td_code jj_add_ctx(jj_compiler *c, uint32_t name, uint32_t *ret);
 td_code jj_add_missing(jj_compiler *c, td_undefined u, uint32_t *ret);

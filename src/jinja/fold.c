@@ -222,7 +222,8 @@ static jj_fold fold(jj_compiler *c, jj_node *n, td_value *ret)
     }
 }
 
-/* Whether the value can be written as a constant: no objects, no undefined. */
+/* Whether the value can be written as a constant: no undefined, no objects but complex numbers
+ * (ranges come from calls, which are never folded). */
 bool jj_has_literal_form(td_value v)
 {
     if (v.tag == TD_V_LIST || v.tag == TD_V_TUPLE)
@@ -235,7 +236,7 @@ bool jj_has_literal_form(td_value v)
                 !jj_has_literal_form(v.as.dict->entries[i].val))
                 return false;
     if (v.tag == TD_V_OBJECT)
-        return v.as.object->type == &jj_range_type;
+        return v.as.object->type == &jj_complex_type;
     return v.tag != TD_V_UNDEFINED;
 }
 

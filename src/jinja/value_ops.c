@@ -25,6 +25,11 @@ static bool is_number(td_value v)
     return is_int(v) || v.tag == TD_V_FLOAT;
 }
 
+static bool is_complex(td_value v)
+{
+    return v.tag == TD_V_OBJECT && v.as.object->type == &jj_complex_type;
+}
+
 static td_code unsupported(jj_vm *vm, jj_op op, td_value a, td_value b)
 {
     const char *kind = jj_type_name(a);
@@ -86,7 +91,7 @@ static td_code float_pow(jj_vm *vm, double a, double b, td_value *ret)
     if (a == 0 && b < 0)
         return zero_division(vm, "0.0 cannot be raised to a negative power");
     if (isfinite(a) && a < 0 && isfinite(b) && b != floor(b))
-        return jj_raise(vm, JJ_VALUE_ERROR, "complex numbers are not supported");
+        return jj_complex_pow(vm, a, b, ret);
     double r = pow(a, b);
     if (isinf(r) && isfinite(a) && isfinite(b))
         return jj_raise(vm, JJ_OVERFLOW_ERROR, "(34, 'Numerical result out of range')");
@@ -115,40 +120,27 @@ static td_code float_op(jj_vm *vm, jj_op op, td_value x, td_value y, td_value *r
     return TD_OK;
 }
 
-__extension__ typedef unsigned __int128 u128;
-
 static uint64_t magnitude(int64_t i)
 {
     return i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
 }
 
-/* a / b correctly rounded: the quotient to at least 63 bits, what is left as a sticky bit. */
-static double divide_small(int64_t a, int64_t b)
-{
-    uint64_t x = magnitude(a), y = magnitude(b);
-    if (x <= (uint64_t)1 << 53 && y <= (uint64_t)1 << 53)
-        return (double)a / (double)b;
-    int shift = 63 + __builtin_clzll(x);
-    u128 n = (u128)x << shift, q = n / y;
-    if (n % y != 0)
-        q |= 1;
-    double d = ldexp((double)q, -shift);
-    return (a < 0) != (b < 0) ? -d : d;
-}
-
 static td_code divide_ints(jj_vm *vm, td_value a, td_value b, td_value *ret)
 {
-    double x, y;
+    double d;
     if (is_zero(b))
         return zero_division(vm, "division by zero");
-    if (is_small(a) && is_small(b)) {
-        *ret = td_float(a.as.integer == 0 ? 0.0 * (b.as.integer < 0 ? -1 : 1)
-                                          : divide_small(a.as.integer, b.as.integer));
+    if (is_small(a) && is_small(b) && a.as.integer != 0 &&
+        magnitude(a.as.integer) <= (uint64_t)1 << 53 &&
+        magnitude(b.as.integer) <= (uint64_t)1 << 53) {
+        *ret = td_float((double)a.as.integer / (double)b.as.integer);
         return TD_OK;
     }
-    TD_TRY(as_double(vm, a, &x));
-    TD_TRY(as_double(vm, b, &y));
-    *ret = td_float(x / y);
+    if (!td_bigint_true_div(vm->arena, a, b, &d))
+        return jj_nomem(vm);
+    if (isinf(d))
+        return jj_raise(vm, JJ_OVERFLOW_ERROR, "integer division result too large for a float");
+    *ret = td_float(d);
     return TD_OK;
 }
 
@@ -421,6 +413,8 @@ td_code jj_neg(jj_vm *vm, td_value a, td_value *ret)
     }
     if (is_int(a))
         return td_bigint_neg(vm->arena, a, ret) ? TD_OK : jj_nomem(vm);
+    if (is_complex(a))
+        return jj_complex_neg(vm, a, ret);
     if (a.tag == TD_V_UNDEFINED)
         return jj_raise_undefined(vm, a);
     return jj_raise(vm, JJ_TYPE_ERROR, "bad operand type for unary -: '%s'", jj_type_name(a));
@@ -430,6 +424,10 @@ td_code jj_pos(jj_vm *vm, td_value a, td_value *ret)
 {
     if (is_number(a)) {
         *ret = a.tag == TD_V_BOOL ? td_int(a.as.integer) : a;
+        return TD_OK;
+    }
+    if (is_complex(a)) {
+        *ret = a;
         return TD_OK;
     }
     if (a.tag == TD_V_UNDEFINED)

@@ -158,7 +158,8 @@ td_code jj_to_list(jj_vm *vm, td_value v, td_value *ret);
 
 /* What an object of the engine can do; NULL members: it cannot (TypeError, or the default). */
 struct td_object_type {
-    const char *name; /* Python's type name */
+    td_object_key key; /* stands first: the value model reads it */
+    const char *name;  /* Python's type name */
     td_code (*getattr)(jj_vm *vm, td_object *self, td_str name, td_value *ret); /* undefined:none */
     td_code (*getitem)(jj_vm *vm, td_object *self, td_value key, td_value *ret);
     td_code (*call)(jj_vm *vm, td_object *self, const jj_args *args, td_value *ret);

@@ -101,14 +101,14 @@ static int take_longest(td_str *s, const char *const *parts, int count)
 
 static int32_t syllable(td_str s)
 {
-    static const char *const initial[] = { "G", "GG", "N", "D", "DD", "R", "M", "B", "BB", "S",
-                                           "SS", "", "J", "JJ", "C", "K", "T", "P", "H" };
-    static const char *const vowel[] = { "A", "AE", "YA", "YAE", "EO", "E", "YEO",
-                                         "YE", "O", "WA", "WAE", "OE", "YO", "U",
-                                         "WEO", "WE", "WI", "YU", "EU", "YI", "I" };
-    static const char *const final[] = { "", "G", "GG", "GS", "N", "NJ", "NH", "D", "L", "LG",
-                                         "LM", "LB", "LS", "LT", "LP", "LH", "M", "B", "BS", "S",
-                                         "SS", "NG", "J", "C", "K", "T", "P", "H" };
+    static const char *const initial[] = { "G",  "GG", "N", "D",  "DD", "R", "M", "B", "BB", "S",
+                                           "SS", "",   "J", "JJ", "C",  "K", "T", "P", "H" };
+    static const char *const vowel[] = { "A",   "AE", "YA", "YAE", "EO", "E",  "YEO",
+                                         "YE",  "O",  "WA", "WAE", "OE", "YO", "U",
+                                         "WEO", "WE", "WI", "YU",  "EU", "YI", "I" };
+    static const char *const final[] = { "",   "G",  "GG", "GS", "N",  "NJ", "NH", "D", "L",  "LG",
+                                         "LM", "LB", "LS", "LT", "LP", "LH", "M",  "B", "BS", "S",
+                                         "SS", "NG", "J",  "C",  "K",  "T",  "P",  "H" };
     int l = take_longest(&s, initial, 19), v = take_longest(&s, vowel, 21);
     int t = take_longest(&s, final, 28);
     return l < 0 || v < 0 || t < 0 || s.len != 0 ? -1 : 0xAC00 + (l * 21 + v) * 28 + t;

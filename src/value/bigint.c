@@ -6,6 +6,7 @@
 #include "value/bigint.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,10 +46,12 @@ static bool too_large(td_arena *a)
     return false;
 }
 
+enum { SHIFT_LIMBS = 40 }; /* what intermediate numbers may have more: see td_bigint_true_div */
+
 /* A number with room for n limbs. */
 static td_bigint *make(td_arena *a, size_t n)
 {
-    if (n > LIMBS_MAX + 2) {
+    if (n > LIMBS_MAX + SHIFT_LIMBS) {
         too_large(a);
         return NULL;
     }
@@ -161,6 +164,50 @@ bool td_bigint_divmod(td_arena *a, td_value x, td_value y, td_value *ret_div, td
     }
     return finish(a, quot, nq, p.negative != q.negative, ret_div) &&
            finish(a, rem, nr, q.negative, ret_mod);
+}
+
+static bool shift_left(td_arena *a, operand *o, size_t bits)
+{
+    td_bigint *b = make(a, o->n + bits / 32 + 1);
+    if (b == NULL)
+        return false;
+    memcpy(b->limbs, o->limbs, o->n * sizeof *b->limbs);
+    o->n = td_nat_shl(b->limbs, o->n, bits);
+    o->limbs = b->limbs;
+    return true;
+}
+
+/* As CPython: a quotient of at least 55 bits (fewer where the result is subnormal), what is left as
+ * a sticky bit, rounded half to even once. */
+bool td_bigint_true_div(td_arena *a, td_value x, td_value y, double *ret)
+{
+    operand p, q;
+    load(&p, x);
+    load(&q, y);
+    assert(q.n != 0);
+    long bits = (long)td_nat_bits(p.limbs, p.n) - (long)td_nat_bits(q.limbs, q.n);
+    double sign = p.negative != q.negative ? -1.0 : 1.0;
+    *ret = p.n != 0 && bits > DBL_MAX_EXP ? sign * (double)INFINITY : sign * 0.0;
+    if (p.n == 0 || bits > DBL_MAX_EXP || bits < DBL_MIN_EXP - DBL_MANT_DIG - 1)
+        return true;
+    long shift = (bits > DBL_MIN_EXP ? bits : DBL_MIN_EXP) - DBL_MANT_DIG - 2;
+    td_bigint *quot, *rem;
+    size_t nq, nr;
+    if (!shift_left(a, shift <= 0 ? &p : &q, (size_t)(shift <= 0 ? -shift : shift)) ||
+        !divide(a, &p, &q, &quot, &nq, &rem, &nr))
+        return false;
+    nq = td_nat_trim(quot->limbs, nq);
+    uint64_t m = nq > 0 ? quot->limbs[0] : 0;
+    if (nq > 1)
+        m |= (uint64_t)quot->limbs[1] << 32;
+    long top = (long)td_nat_bits(quot->limbs, nq);
+    long extra = (top > DBL_MIN_EXP - shift ? top : DBL_MIN_EXP - shift) - DBL_MANT_DIG;
+    uint64_t half = (uint64_t)1 << (extra - 1);
+    m |= nr != 0;
+    if ((m & half) != 0 && (m & (3 * half - 1)) != 0)
+        m += half;
+    *ret = sign * ldexp((double)(m & ~(2 * half - 1)), (int)shift);
+    return true;
 }
 
 bool td_bigint_pow(td_arena *a, td_value x, td_value y, td_value *ret)

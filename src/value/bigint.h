@@ -34,6 +34,8 @@ bool td_bigint_sub(td_arena *a, td_value x, td_value y, td_value *ret);
 bool td_bigint_mul(td_arena *a, td_value x, td_value y, td_value *ret);
 bool td_bigint_divmod(td_arena *a, td_value x, td_value y, td_value *ret_div, td_value *ret_mod);
 bool td_bigint_pow(td_arena *a, td_value x, td_value y, td_value *ret);
+/* x / y rounded half to even; infinite when out of range (Python: OverflowError). */
+bool td_bigint_true_div(td_arena *a, td_value x, td_value y, double *ret);
 bool td_bigint_neg(td_arena *a, td_value x, td_value *ret);
 
 /* Digits in base 2..36, an optional sign in front, nothing else; false: the arena is full. */

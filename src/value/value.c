@@ -59,10 +59,27 @@ static bool dict_eq(const td_dict *a, const td_dict *b)
     return true;
 }
 
+static const td_object_key *key_of(td_value v)
+{
+    return (const td_object_key *)(const void *)v.as.object->type;
+}
+
+/* One of them is an object. */
+static bool objects_eq(td_value a, td_value b)
+{
+    if (a.tag == TD_V_OBJECT && key_of(a)->eq != NULL)
+        return key_of(a)->eq(a.as.object, b);
+    if (b.tag == TD_V_OBJECT && key_of(b)->eq != NULL)
+        return key_of(b)->eq(b.as.object, a);
+    return a.tag == b.tag && a.as.object == b.as.object;
+}
+
 bool td_value_eq(td_value a, td_value b)
 {
     if (is_number(a) && is_number(b))
         return number_eq(a, b);
+    if (a.tag == TD_V_OBJECT || b.tag == TD_V_OBJECT)
+        return objects_eq(a, b);
     if (a.tag != b.tag)
         return false;
     switch ((td_vtag)a.tag) {
@@ -78,8 +95,6 @@ bool td_value_eq(td_value a, td_value b)
         return true;
     case TD_V_DICT:
         return dict_eq(a.as.dict, b.as.dict);
-    case TD_V_OBJECT:
-        return a.as.object == b.as.object;
     default:
         return true; /* undefined == undefined, none == none */
     }
@@ -140,6 +155,8 @@ static uint64_t hash_seeded(td_value v, uint64_t seed, bool *ret_ok)
         *ret_ok = false;
         return 0;
     case TD_V_OBJECT:
+        if (key_of(v)->hash != NULL)
+            return key_of(v)->hash(v.as.object, seed);
         return mix((uint64_t)(uintptr_t)v.as.object ^ seed);
     default:
         return mix(v.tag ^ seed);
@@ -150,6 +167,12 @@ uint64_t td_value_hash(td_value v, bool *ret_ok)
 {
     *ret_ok = true;
     return hash_seeded(v, 0, ret_ok);
+}
+
+uint64_t td_value_hash_seeded(td_value v, uint64_t seed)
+{
+    bool ok = true;
+    return hash_seeded(v, seed, &ok);
 }
 
 /* ---- dicts ---- */

@@ -67,6 +67,13 @@ struct td_object {
     const td_object_type *type;
 };
 
+/* What a td_object_type starts with: how its objects compare as keys of dicts. Equal values have
+ * equal hashes for the same seed. Both NULL: each object is a key of its own. */
+typedef struct td_object_key {
+    bool (*eq)(const td_object *self, td_value other);
+    uint64_t (*hash)(const td_object *self, uint64_t seed);
+} td_object_key;
+
 typedef struct td_entry {
     td_value key, val;
 } td_entry;
@@ -176,11 +183,13 @@ td_dict *td_dict_copy(td_arena *a, const td_dict *d, uint32_t extra);
 
 /* ---- Python's rules ---- */
 
-/* a == b. Never fails: values of different kinds are unequal; objects compare by identity here
- * (engines refine it). Nesting is bounded by the readers and the engine. */
+/* a == b. Never fails: values of different kinds are unequal; objects compare as keys do (engines
+ * refine it). Nesting is bounded by the readers and the engine. */
 bool td_value_eq(td_value a, td_value b);
 /* Hash consistent with td_value_eq; false in *ret_ok for lists and dicts ("unhashable"). */
 uint64_t td_value_hash(td_value v, bool *ret_ok);
+/* The same with a seed, for a value that has a hash. */
+uint64_t td_value_hash_seeded(td_value v, uint64_t seed);
 /* Python's type name: "str", "int", "NoneType", "Undefined", ...; "object" for objects. */
 const char *td_value_type_name(td_value v);
 

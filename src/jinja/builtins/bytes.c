@@ -64,10 +64,20 @@ static td_code bytes_contains(jj_vm *vm, td_object *self, td_value needle, bool 
     return TD_OK;
 }
 
+static bool bytes_key_eq(const td_object *self, td_value other)
+{
+    return jj_is_bytes(other) && td_str_eq(data_of(self), data_of(other.as.object));
+}
+
+static uint64_t bytes_key_hash(const td_object *self, uint64_t seed)
+{
+    return td_value_hash_seeded(td_string(data_of(self)), seed);
+}
+
 static td_code bytes_eq(jj_vm *vm, td_object *self, td_value other, bool *ret)
 {
     (void)vm;
-    *ret = jj_is_bytes(other) && td_str_eq(data_of(self), data_of(other.as.object));
+    *ret = bytes_key_eq(self, other);
     return TD_OK;
 }
 
@@ -135,6 +145,7 @@ static td_code bytes_getattr(jj_vm *vm, td_object *self, td_str name, td_value *
 }
 
 const td_object_type jj_bytes_type = {
+    .key = { bytes_key_eq, bytes_key_hash },
     .name = "bytes",
     .getattr = bytes_getattr,
     .getitem = bytes_getitem,

@@ -26,6 +26,8 @@ td_code jj_f_abs(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
         *ret = td_float(fabs(self.as.real));
         return TD_OK;
     }
+    if (jj_is_complex(self))
+        return jj_complex_abs(vm, self, ret);
     if (!jj_is_int(self))
         return jj_raise(vm, JJ_TYPE_ERROR, "bad operand type for abs(): '%s'", jj_type_name(self));
     return jj_int_negative(self) ? jj_neg(vm, self, ret) : jj_pos(vm, self, ret);

@@ -1,13 +1,16 @@
-/* format_spec.c - format(value, spec): the mini-language of str, int, float and bool.
+/* format_spec.c - format(value, spec): the mini-language of str, numbers and bool.
  *
  * A spec is [[fill]align][sign][z][#][0][width][grouping][.precision][type]. Numbers are laid out
- * as prefix (sign, 0x), zeros or fill, digits in groups, and the rest (fraction, exponent, %). */
+ * as prefix (sign, 0x), zeros or fill, digits in groups, and the rest (fraction, exponent, %). A
+ * complex number is two floats with padding around both. */
 #include "jinja/builtins/util.h"
 #include "unicode/unicode.h"
 #include "value/bigint.h"
 
 #include <limits.h>
 #include <math.h>
+
+enum { REPR = 0x110000 }; /* a type that no text can name: as repr, but without ".0" */
 
 typedef struct spec {
     uint32_t fill;
@@ -296,7 +299,8 @@ static td_code format_float(jj_vm *vm, td_buf *b, double d, const spec *given)
     spec s = *given;
     jj_float_style style = { .type = (char)s.type, .alternate = s.alternate };
     bool percent = s.type == '%';
-    if (s.type != 0 && (s.type >= 0x80 || strchr("eEfFgGn%", (int)s.type) == NULL))
+    if (s.type != 0 && s.type != REPR &&
+        (s.type >= 0x80 || strchr("eEfFgGn%", (int)s.type) == NULL))
         return unknown_type(vm, &s, "float");
     if (s.precision > INT_MAX)
         return jj_raise(vm, JJ_VALUE_ERROR, "precision too big");
@@ -305,6 +309,9 @@ static td_code format_float(jj_vm *vm, td_buf *b, double d, const spec *given)
         style.type = precision < 0 ? 'r' : 'g';
         style.add_dot_0 = true;
         precision = precision < 0 ? 0 : precision;
+    } else if (s.type == REPR) {
+        style.type = 'r';
+        precision = 0;
     } else if (s.type == 'n') {
         style.type = 'g';
     }
@@ -336,6 +343,50 @@ static td_code format_float(jj_vm *vm, td_buf *b, double d, const spec *given)
     return code;
 }
 
+/* ---- complex numbers ---- */
+
+/* One of the two floats: like a float of its own, but without a width. */
+static td_code format_part(jj_vm *vm, td_buf *b, double d, const spec *s, char sign)
+{
+    spec part = *s;
+    part.width = -1;
+    part.sign = sign;
+    return format_float(vm, b, d, &part);
+}
+
+static td_code format_complex(jj_vm *vm, td_buf *b, const jj_complex *c, td_str text)
+{
+    spec s;
+    TD_TRY(parse_spec(vm, text, 0, '>', &s));
+    if (s.type >= 0x80 || (s.type != 0 && strchr("eEfFgGn", (int)s.type) == NULL))
+        return unknown_type(vm, &s, "complex");
+    if (s.fill == '0' || s.align == '=')
+        return jj_raise(vm, JJ_VALUE_ERROR,
+                        "Zero padding and '=' are not allowed in complex format specifier");
+    bool like_repr = s.type == 0, imaginary = like_repr && c->re == 0 && signbit(c->re) == 0;
+    bool parentheses = like_repr && !imaginary;
+    if (like_repr)
+        s.type = s.precision < 0 ? REPR : 'g';
+    td_buf all = { .limit = b->limit };
+    td_code code = parentheses ? td_buf_byte(&all, '(') : TD_OK;
+    if (code == TD_OK && !imaginary)
+        code = format_part(vm, &all, c->re, &s, s.sign);
+    if (code == TD_OK)
+        code = format_part(vm, &all, c->im, &s, imaginary ? s.sign : '+');
+    if (code == TD_OK)
+        code = td_buf_put(&all, parentheses ? TD_STR("j)") : TD_STR("j"));
+    int64_t left, right;
+    split_padding(&s, (int64_t)all.len, &left, &right);
+    if (code == TD_OK)
+        code = jj_put_fill(vm, b, s.fill, left);
+    if (code == TD_OK)
+        code = td_buf_put(b, td_buf_view(&all));
+    if (code == TD_OK)
+        code = jj_put_fill(vm, b, s.fill, right);
+    td_buf_done(&all);
+    return code == TD_OK ? TD_OK : jj_buf_fail(vm, b, code);
+}
+
 /* ---- any value ---- */
 
 td_code jj_format_value(jj_vm *vm, td_buf *b, td_value v, td_str text)
@@ -354,6 +405,8 @@ td_code jj_format_value(jj_vm *vm, td_buf *b, td_value v, td_str text)
         TD_TRY(parse_spec(vm, text, 0, '>', &s));
         return format_float(vm, b, v.as.real, &s);
     default:
+        if (jj_is_complex(v))
+            return format_complex(vm, b, (const jj_complex *)v.as.object, text);
         return jj_raise(vm, JJ_TYPE_ERROR, "unsupported format string passed to %s.__format__",
                         jj_type_name(v));
     }

@@ -127,6 +127,8 @@ static const jj_range *range_of(td_value v)
 static int64_t range_find(const jj_range *r, td_value v)
 {
     int64_t i;
+    if (jj_is_complex(v) && ((const jj_complex *)v.as.object)->im == 0)
+        v = td_float(((const jj_complex *)v.as.object)->re);
     if (v.tag == TD_V_INT || v.tag == TD_V_BOOL) {
         i = v.as.integer;
     } else if (v.tag == TD_V_FLOAT && v.as.real >= -9.2e18 && v.as.real <= 9.2e18 &&
@@ -192,15 +194,28 @@ static td_code range_contains(jj_vm *vm, td_object *self, td_value needle, bool 
 }
 
 /* Equal as sequences. */
+static bool range_key_eq(const td_object *self, td_value other)
+{
+    if (!jj_is_object(other, &jj_range_type))
+        return false;
+    const jj_range *a = (const jj_range *)self, *b = range_of(other);
+    return a->count == b->count && (a->count == 0 || (a->start == b->start &&
+                                                     (a->count == 1 || a->step == b->step)));
+}
+
+static uint64_t range_key_hash(const td_object *self, uint64_t seed)
+{
+    const jj_range *r = (const jj_range *)self;
+    uint64_t h = td_value_hash_seeded(td_int(r->count), seed);
+    if (r->count > 0)
+        h = h * 31 + td_value_hash_seeded(td_int(r->start), seed);
+    return r->count > 1 ? h * 31 + td_value_hash_seeded(td_int(r->step), seed) : h;
+}
+
 static td_code range_eq(jj_vm *vm, td_object *self, td_value other, bool *ret)
 {
     (void)vm;
-    *ret = false;
-    if (!jj_is_object(other, &jj_range_type))
-        return TD_OK;
-    const jj_range *a = (const jj_range *)self, *b = range_of(other);
-    *ret = a->count == b->count && (a->count == 0 || (a->start == b->start &&
-                                                     (a->count == 1 || a->step == b->step)));
+    *ret = range_key_eq(self, other);
     return TD_OK;
 }
 
@@ -215,6 +230,7 @@ static td_code range_repr(jj_vm *vm, td_object *self, td_buf *out)
 }
 
 const td_object_type jj_range_type = {
+    .key = { range_key_eq, range_key_hash },
     .name = "range",
     .getattr = range_getattr,
     .getitem = range_getitem,

@@ -175,6 +175,12 @@ static inline bool jj_is_bytes(td_value v)
     return v.tag == TD_V_OBJECT && v.as.object->type == &jj_bytes_type;
 }
 
+/* complex numbers */
+static inline bool jj_is_complex(td_value v)
+{
+    return v.tag == TD_V_OBJECT && v.as.object->type == &jj_complex_type;
+}
+
 /* The types that METHOD lines name, in the order of builtins.def. */
 typedef enum jj_method_type {
     JJ_TYPE_str,
@@ -185,6 +191,7 @@ typedef enum jj_method_type {
     JJ_TYPE_dict,
     JJ_TYPE_int,
     JJ_TYPE_float,
+    JJ_TYPE_complex,
     JJ_TYPE_range,
     JJ_TYPE_bytes,
     JJ_TYPE_view,
