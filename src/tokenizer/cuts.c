@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
+#include "tokenizer/load/block.h"
 
 enum { TOKEN_MAX = 4096 };
 
@@ -80,6 +81,19 @@ static void add_product(tk_cuts *c, const char *s, size_t n)
     }
 }
 
+/* Whether a token of byte characters may stand for bytes above 127. Those are the characters U+00A1
+ * to U+00FF and U+0122 to U+0143, so their UTF-8 has a byte from A2 on that is not C4. */
+static bool may_be_high(td_str token)
+{
+    for (size_t i = 0; i < token.len; i += TK_BLOCK) {
+        tk_block b = tk_block_load(token.ptr + i);
+        uint32_t there = token.len - i < TK_BLOCK ? (1u << (token.len - i)) - 1 : 0xFFFF;
+        if ((tk_block_from(b, 0xA2) & ~tk_block_equal(b, (char)0xC4) & there) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* The bytes that a token of byte characters stands for; 0: it is none, or all ASCII. */
 static size_t raw_bytes(td_str token, char *out)
 {
@@ -101,34 +115,25 @@ static size_t raw_bytes(td_str token, char *out)
 tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars)
 {
     tk_cuts *c = td_calloc(1, sizeof *c);
-    uint8_t *seen = td_calloc((size_t)bpe->vocab->id_end + 1, 1);
-    if (c == NULL || seen == NULL) {
-        td_free(c);
-        td_free(seen);
+    if (c == NULL)
         return NULL;
-    }
     char bytes[TOKEN_MAX];
-    for (size_t i = 0; i <= bpe->merges.mask; i++) {
-        const tk_merge *m = &bpe->merges.slots[i];
-        if (m->left == TK_NO_ID)
-            continue;
-        seen[m->product] = 1;
-    }
     for (td_id id = 0; id < bpe->vocab->id_end; id++) {
-        if (!seen[id])
+        if (!tk_id_bit(bpe->merges.products, id))
             continue;
         td_str token = tk_vocab_spell(bpe->vocab, id);
         if (chars) {
             add_chars(c, token);
             continue;
         }
+        if (!may_be_high(token))
+            continue;
         if (token.len > TOKEN_MAX) { /* no cut is sure then */
             memset(c, 0xFF, sizeof *c);
             break;
         }
         add_product(c, bytes, raw_bytes(token, bytes));
     }
-    td_free(seen);
     c->chars = chars;
     return c;
 }

@@ -50,36 +50,14 @@ static bool splits_nothing(const tk_norm *norm, const tk_pretok *pretok)
     return is_string && keeps && tk_norm_removes(norm, source);
 }
 
-/* low and high: the smallest and largest of them. */
-static bool is_byte_token(const tk_bpe *bpe, td_id id, td_id low, td_id high)
-{
-    if (id < low || id > high)
-        return false;
-    for (uint32_t b = 0; b < 256; b++)
-        if (id == bpe->bytes[b])
-            return true;
-    return false;
-}
-
 /* Whether every character has symbols that do not depend on its neighbours. */
 static bool falls_back_to_bytes(const tk_bpe *bpe)
 {
     if (!bpe->byte_fallback || bpe->ignore_merges)
         return false;
-    td_id low = TK_NO_ID, high = 0;
-    for (uint32_t b = 0; b < 256; b++) {
-        td_id id = bpe->bytes[b];
-        if (id == TK_NO_ID)
+    for (uint32_t b = 0; b < 256; b++)
+        if (bpe->bytes[b] == TK_NO_ID || tk_id_bit(bpe->merges.parts, bpe->bytes[b]))
             return false;
-        low = id < low ? id : low;
-        high = id > high ? id : high;
-    }
-    for (size_t i = 0; i <= bpe->merges.mask; i++) {
-        const tk_merge *m = &bpe->merges.slots[i];
-        if (m->left != TK_NO_ID && (is_byte_token(bpe, m->left, low, high) ||
-                                    is_byte_token(bpe, m->right, low, high)))
-            return false;
-    }
     return true;
 }
 

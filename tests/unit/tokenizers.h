@@ -21,7 +21,7 @@ static uint32_t pick(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
-static td_tokenizer *load(const char *json)
+static inline td_tokenizer *load(const char *json)
 {
     td_tokenizer *tok = NULL;
     td_error err = TD_ERROR_INIT;
@@ -30,7 +30,7 @@ static td_tokenizer *load(const char *json)
     return tok;
 }
 
-static td_tokenizer *load_real(const char *name)
+static inline td_tokenizer *load_real(const char *name)
 {
     char path[512];
     const char *models = getenv("TD_MODELS"), *cache = getenv("XDG_CACHE_HOME");

@@ -16,25 +16,14 @@ td_code tk_scan_fail(const tk_scan *s, const char *message)
     return td_fail_at(s->err, TD_E_INPUT, (uint64_t)(s->p - s->start), "%s", message);
 }
 
-void tk_scan_space(tk_scan *s)
+void tk_scan_space_slow(tk_scan *s)
 {
     while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\r' || *s->p == '\t'))
         s->p++;
 }
 
-bool tk_scan_is(tk_scan *s, char c)
-{
-    tk_scan_space(s);
-    if (s->p == s->end || *s->p != c)
-        return false;
-    s->p++;
-    return true;
-}
-
 td_code tk_scan_take_slow(tk_scan *s, char c)
 {
-    if (tk_scan_is(s, c))
-        return TD_OK;
     char message[] = "expected 'x' in JSON";
     message[10] = c;
     return tk_scan_fail(s, message);
@@ -43,16 +32,12 @@ td_code tk_scan_take_slow(tk_scan *s, char c)
 /* The quote or backslash at or behind p; NULL when the text ends or has a control character. */
 static const char *string_stop(const char *p, const char *end)
 {
-    while (end - p >= 8) {
-        uint64_t w;
-        memcpy(&w, p, 8);
-        uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-        uint64_t quote = w ^ ones * '"', slash = w ^ ones * '\\';
-        uint64_t hit = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
-                       ((w - ones * 0x20) & ~w);
-        if ((hit & high) != 0)
-            break;
-        p += 8;
+    for (; end - p >= TK_BLOCK; p += TK_BLOCK) {
+        uint32_t stops = tk_block_stops(tk_block_load(p));
+        if (stops != 0) {
+            p += __builtin_ctz(stops);
+            return (unsigned char)*p < 0x20 ? NULL : p;
+        }
     }
     for (; p < end; p++) {
         if (*p == '"' || *p == '\\')
@@ -119,9 +104,9 @@ static td_code escape(tk_scan *s)
     return code == TD_OK ? TD_OK : td_buf_fail(&s->text, s->err, code, "JSON string");
 }
 
-td_code tk_scan_string(tk_scan *s, td_str *ret)
+/* Behind the opening quote. */
+td_code tk_scan_string_slow(tk_scan *s, td_str *ret)
 {
-    TD_TRY(tk_scan_take(s, '"'));
     const char *from = s->p;
     const char *stop = string_stop(from, s->end);
     if (stop != NULL && *stop == '"') {
@@ -149,15 +134,14 @@ td_code tk_scan_string(tk_scan *s, td_str *ret)
 td_code tk_scan_uint(tk_scan *s, uint32_t *ret)
 {
     tk_scan_space(s);
-    const char *from = s->p;
+    const char *from = s->p, *p = from, *stop = s->end - from > 11 ? from + 11 : s->end;
     uint64_t v = 0;
-    while (s->p < s->end && *s->p >= '0' && *s->p <= '9' && v <= UINT32_MAX)
-        v = v * 10 + (uint64_t)(*s->p++ - '0');
-    bool more = s->p < s->end && (*s->p == '.' || *s->p == 'e' || *s->p == 'E');
-    if (s->p == from || v > UINT32_MAX || more || (s->p - from > 1 && *from == '0')) {
-        s->p = from;
+    for (; p < stop && *p >= '0' && *p <= '9'; p++)
+        v = v * 10 + (uint64_t)(*p - '0');
+    bool more = p < s->end && (*p == '.' || *p == 'e' || *p == 'E');
+    if (p == from || v > UINT32_MAX || more || (p - from > 1 && *from == '0'))
         return tk_scan_fail(s, "expected an id (an integer from 0 to 4294967295)");
-    }
+    s->p = p;
     *ret = (uint32_t)v;
     return TD_OK;
 }

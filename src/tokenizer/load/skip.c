@@ -9,55 +9,25 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tokenizer/load/block.h"
+
 typedef struct masks {
     uint64_t quote, backslash, open, close;
 } masks;
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-
-static inline uint64_t equal16(__m128i v, char c)
-{
-    return (uint16_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)));
-}
-
+/* bit b of each: byte p[b] is one */
 static inline masks classify(const char *p)
 {
     masks m = { 0 };
-    for (int i = 0; i < 4; i++) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
-        __m128i folded = _mm_or_si128(v, _mm_set1_epi8(0x20)); /* [ and {, ] and } */
-        m.quote |= equal16(v, '"') << (16 * i);
-        m.backslash |= equal16(v, '\\') << (16 * i);
-        m.open |= equal16(folded, '{') << (16 * i);
-        m.close |= equal16(folded, '}') << (16 * i);
+    for (int i = 0; i < 64; i += TK_BLOCK) {
+        tk_block b = tk_block_load(p + i), folded = tk_block_fold(b); /* [ is {, ] is } */
+        m.quote |= (uint64_t)tk_block_equal(b, '"') << i;
+        m.backslash |= (uint64_t)tk_block_equal(b, '\\') << i;
+        m.open |= (uint64_t)tk_block_equal(folded, '{') << i;
+        m.close |= (uint64_t)tk_block_equal(folded, '}') << i;
     }
     return m;
 }
-#else
-/* Bit i of the result: byte i of the eight in w is c. */
-static inline uint64_t equal8(uint64_t w, uint8_t c)
-{
-    uint64_t x = w ^ 0x0101010101010101u * c;
-    uint64_t t = (x & 0x7F7F7F7F7F7F7F7Fu) + 0x7F7F7F7F7F7F7F7Fu;
-    t = ~(t | x | 0x7F7F7F7F7F7F7F7Fu) >> 7; /* 1 in each byte that is equal */
-    return t * 0x0102040810204080u >> 56;
-}
-
-static inline masks classify(const char *p)
-{
-    masks m = { 0 };
-    for (int i = 0; i < 8; i++) {
-        uint64_t w;
-        memcpy(&w, p + 8 * i, 8);
-        m.quote |= equal8(w, '"') << (8 * i);
-        m.backslash |= equal8(w, '\\') << (8 * i);
-        m.open |= (equal8(w, '{') | equal8(w, '[')) << (8 * i);
-        m.close |= (equal8(w, '}') | equal8(w, ']')) << (8 * i);
-    }
-    return m;
-}
-#endif
 
 /* Bits behind an odd number of backslashes; *carry: whether the next block's first one is. */
 static uint64_t escaped_bits(uint64_t backslash, bool *carry)

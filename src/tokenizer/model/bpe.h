@@ -11,8 +11,8 @@
 
 /* (left id, right id) -> rank and product; open addressing. */
 typedef struct tk_merge {
-    uint32_t left, right; /* left == TK_NO_ID: empty */
-    uint32_t rank, product;
+    uint32_t left; /* id + 1; 0: empty */
+    uint32_t right, rank, product;
 } tk_merge;
 
 /* The same for pairs of small ids, which bytes mostly have, in their place. */
@@ -30,7 +30,13 @@ typedef struct tk_merges {
     tk_grid *grid;    /* TK_GRID * TK_GRID of them */
     uint64_t *filter; /* a bit for each pair by its hash; filter_mask + 1 bits */
     uint32_t filter_mask;
+    uint64_t *products, *parts; /* a bit for each id: a merge makes it; a merge takes it */
 } tk_merges;
+
+static inline bool tk_id_bit(const uint64_t *bits, td_id id)
+{
+    return (bits[id >> 6] >> (id & 63) & 1) != 0;
+}
 
 enum { TK_BPE_DIRECT = 0x400 };
 
@@ -64,9 +70,9 @@ static inline const tk_merge *tk_merge_find(const tk_merges *m, uint32_t left, u
 {
     for (uint32_t at = tk_merge_hash(left, right) & m->mask;; at = (at + 1) & m->mask) {
         const tk_merge *e = &m->slots[at];
-        if (e->left == left && e->right == right)
+        if (e->left == left + 1 && e->right == right)
             return e;
-        if (e->left == TK_NO_ID)
+        if (e->left == 0)
             return NULL;
     }
 }

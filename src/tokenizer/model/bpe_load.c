@@ -1,7 +1,9 @@
 /* bpe_load.c - reading merges: "left right" strings or [left, right] pairs, in order of rank.
  *
- * Each merge needs three lookups (left, right, product) that miss the caches; they are made in
- * batches, hashes first, so that the misses overlap. */
+ * The texts of left and right need lookups that miss the near caches; they are made in batches,
+ * step by step, so that the misses overlap. The product needs none as a rule: files list merges in
+ * the order of what they make, so it is the product of the merge before, or the entry behind that.
+ * The table is filled when all merges have been read and its size is known. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,16 +11,16 @@
 #include "tokenizer/load/scan.h"
 #include "tokenizer/model/bpe.h"
 
-enum { BATCH = 32 };
+enum { BATCH = 64, AHEAD = 16 };
 
-/* Places in the texts of the batch. */
-typedef struct span {
-    size_t at, len;
-} span;
-
+/* left and right of a merge. text: views into the JSON text, or copies in r->copies, with 16
+ * readable bytes at the front; head: those of them that belong to it; guess: the entry where it
+ * seems to be, or UINT32_MAX. */
 typedef struct pending {
-    span text[3]; /* left, right, product */
-    uint64_t hash[3];
+    td_str text[2];
+    tk_short_text head[2];
+    uint64_t hash[2];
+    uint32_t guess[2];
 } pending;
 
 typedef struct reader {
@@ -26,75 +28,114 @@ typedef struct reader {
     tk_bpe *bpe;
     tk_scan scan;
     pending batch[BATCH];
-    uint32_t count;
-    uint32_t rank; /* of the first in the batch */
-    td_buf texts;  /* of the batch */
+    uint32_t waiting; /* in the batch */
+    uint32_t last;    /* place of the last product in the vocabulary */
+    tk_merge *merges; /* all so far; left without the 1 that the table adds */
+    uint32_t count, cap;
+    td_arena copies; /* of texts with escapes, until the batch is done */
+    td_buf text;     /* a product that is looked for */
 } reader;
 
-static td_code set_slots(tk_merges *m, uint64_t want, td_error *err)
+static td_code fail_nomem(const reader *r)
 {
-    uint32_t mask = 63;
-    while (mask < want && mask < UINT32_MAX)
-        mask = mask * 2 + 1;
-    tk_merge *slots = td_malloc(((size_t)mask + 1) * sizeof *slots);
-    if (slots == NULL)
-        return td_fail_nomem(err);
-    td_expect_random(slots, ((size_t)mask + 1) * sizeof *slots);
-    memset(slots, 0xFF, ((size_t)mask + 1) * sizeof *slots);
-    tk_merges to = { .slots = slots, .mask = mask, .count = m->count };
-    for (size_t i = 0; m->slots != NULL && i <= m->mask; i++) {
-        const tk_merge *e = &m->slots[i];
-        if (e->left == TK_NO_ID)
-            continue;
-        uint32_t at = tk_merge_hash(e->left, e->right) & mask;
-        while (slots[at].left != TK_NO_ID)
-            at = (at + 1) & mask;
-        slots[at] = *e;
-    }
-    td_free(m->slots);
-    *m = to;
+    return td_fail_nomem(r->at->load->err);
+}
+
+/* ---- ids ---- */
+
+static inline bool is_text(const tk_vocab *v, uint32_t place, const pending *p, int k)
+{
+    td_str s = tk_vocab_text(v, place), text = p->text[k];
+    if (s.len != text.len)
+        return false;
+    return s.len <= 16 ? tk_same_short(tk_short_padded(s.ptr, s.len), p->head[k])
+                       : memcmp(s.ptr, text.ptr, s.len) == 0;
+}
+
+/* Whether the vocabulary's entry is left and right together. */
+static inline bool is_product(const tk_vocab *v, uint32_t place, const pending *p)
+{
+    if (place >= v->size)
+        return false;
+    td_str s = tk_vocab_text(v, place), left = p->text[0], right = p->text[1];
+    if (s.len != left.len + right.len)
+        return false;
+    if (left.len <= 16 && right.len <= 16)
+        return tk_same_short(tk_short_padded(s.ptr, left.len), p->head[0]) &&
+               tk_same_short(tk_short_padded(s.ptr + left.len, right.len), p->head[1]);
+    return memcmp(s.ptr, left.ptr, left.len) == 0 &&
+           memcmp(s.ptr + left.len, right.ptr, right.len) == 0;
+}
+
+static td_code not_known(const reader *r, td_str s)
+{
+    return tk_at_fail(r->at, "merges", "merge %u: '%.*s' is not in the vocabulary", r->count,
+                      s.len < 100 ? (int)s.len : 100, s.ptr);
+}
+
+/* With a subword prefix the product is left and right without its prefix. */
+static td_code look_for_product(reader *r, const pending *p, td_id *ret)
+{
+    const tk_vocab *v = r->bpe->vocab;
+    size_t skip = r->bpe->prefix.len;
+    if (p->text[1].len < skip)
+        return tk_at_fail(r->at, "merges", "merge %u: the right side is shorter than the prefix",
+                          r->count);
+    r->text.len = 0;
+    td_code code = td_buf_put(&r->text, p->text[0]);
+    if (code == TD_OK)
+        code = td_buf_put(&r->text, td_str_from_offset(p->text[1], skip));
+    if (code != TD_OK)
+        return td_buf_fail(&r->text, r->at->load->err, code, "merges");
+    if (!tk_vocab_find(v, td_buf_view(&r->text), ret))
+        return not_known(r, td_buf_view(&r->text));
+    r->last = v->by_id[*ret] - 1;
     return TD_OK;
 }
 
-static td_code insert(tk_merges *m, tk_merge e, td_error *err)
+static td_code find_product(reader *r, const pending *p, td_id *ret)
 {
-    if ((uint64_t)m->count * 2 >= m->mask)
-        TD_TRY(set_slots(m, (uint64_t)m->mask * 2, err));
-    uint32_t at = tk_merge_hash(e.left, e.right) & m->mask;
-    while (m->slots[at].left != TK_NO_ID &&
-           (m->slots[at].left != e.left || m->slots[at].right != e.right))
-        at = (at + 1) & m->mask;
-    m->count += m->slots[at].left == TK_NO_ID;
-    m->slots[at] = e; /* of equal pairs the last one counts */
+    const tk_vocab *v = r->bpe->vocab;
+    if (r->bpe->prefix.len != 0)
+        return look_for_product(r, p, ret);
+    if (!is_product(v, r->last, p)) {
+        uint32_t next = r->last < v->size ? tk_vocab_next(v, r->last) : 0;
+        if (!is_product(v, next, p))
+            return look_for_product(r, p, ret);
+        r->last = next;
+    }
+    *ret = tk_vocab_head_at(v, r->last).id;
     return TD_OK;
 }
 
-static td_str text_of(const reader *r, span s)
+static td_code find_ids(reader *r, const pending *p)
 {
-    return (td_str){ r->texts.ptr + s.at, s.len };
-}
-
-/* Brings the entry that a hash seems to belong to. */
-static void prefetch_entry(const tk_vocab *v, uint64_t hash)
-{
-    uint64_t slot = *tk_vocab_slot(v, hash);
-    if (slot == 0)
-        return;
-    uint32_t entry = (uint32_t)slot - 1;
-    __builtin_prefetch(&v->starts[entry]);
-    __builtin_prefetch(&v->ids[entry]);
-}
-
-static td_code find_ids(const reader *r, uint32_t i, tk_merge *ret)
-{
-    td_id ids[3] = { 0 };
-    for (int k = 0; k < 3; k++) {
-        td_str s = text_of(r, r->batch[i].text[k]);
-        if (!tk_vocab_find_hashed(r->bpe->vocab, s, r->batch[i].hash[k], &ids[k]))
-            return tk_at_fail(r->at, "merges", "merge %u: '%.*s' is not in the vocabulary",
-                              r->rank + i, s.len < 100 ? (int)s.len : 100, s.ptr);
+    const tk_vocab *v = r->bpe->vocab;
+    td_id ids[3];
+    for (int k = 0; k < 2; k++) {
+        uint32_t place = p->guess[k];
+        if (place == UINT32_MAX || !is_text(v, place, p, k))
+            place = tk_vocab_place(v, p->text[k], p->hash[k]);
+        if (place == UINT32_MAX)
+            return not_known(r, p->text[k]);
+        ids[k] = tk_vocab_head_at(v, place).id;
     }
-    *ret = (tk_merge){ ids[0], ids[1], r->rank + i, ids[2] };
+    TD_TRY(find_product(r, p, &ids[2]));
+    r->merges[r->count] = (tk_merge){ ids[0], ids[1], r->count, ids[2] };
+    r->count++;
+    return TD_OK;
+}
+
+static td_code make_room(reader *r, uint32_t n)
+{
+    if (n <= r->cap - r->count)
+        return TD_OK;
+    size_t cap = (size_t)r->cap * 2 + n;
+    tk_merge *more = cap <= UINT32_MAX / 4 ? td_realloc(r->merges, cap * sizeof *more) : NULL;
+    if (more == NULL)
+        return fail_nomem(r);
+    r->merges = more;
+    r->cap = (uint32_t)cap;
     return TD_OK;
 }
 
@@ -102,59 +143,52 @@ static td_code find_ids(const reader *r, uint32_t i, tk_merge *ret)
 static td_code run_batch(reader *r)
 {
     const tk_vocab *v = r->bpe->vocab;
-    tk_merges *m = &r->bpe->merges;
-    tk_merge found[BATCH];
-    for (uint32_t i = 0; i < r->count; i++) {
-        for (int k = 0; k < 3; k++) {
-            td_str s = text_of(r, r->batch[i].text[k]);
-            r->batch[i].hash[k] = tk_vocab_hash(s.ptr, s.len);
-            __builtin_prefetch(tk_vocab_slot(v, r->batch[i].hash[k]));
+    uint32_t n = r->waiting;
+    for (uint32_t i = 0; i < n; i++) {
+        for (int k = 0; k < 2; k++) {
+            uint32_t guess = tk_vocab_guess(v, r->batch[i].hash[k]);
+            r->batch[i].guess[k] = guess;
+            __builtin_prefetch(v->block + (guess != UINT32_MAX ? guess : 0));
         }
     }
-    for (uint32_t i = 0; i < r->count; i++)
-        for (int k = 0; k < 3; k++)
-            prefetch_entry(v, r->batch[i].hash[k]);
-    for (uint32_t i = 0; i < r->count; i++) {
-        TD_TRY(find_ids(r, i, &found[i]));
-        __builtin_prefetch(&m->slots[tk_merge_hash(found[i].left, found[i].right) & m->mask], 1);
-    }
-    for (uint32_t i = 0; i < r->count; i++)
-        TD_TRY(insert(m, found[i], r->at->load->err));
-    r->rank += r->count;
-    r->count = 0;
-    r->texts.len = 0;
+    TD_TRY(make_room(r, n));
+    for (uint32_t i = 0; i < n; i++)
+        TD_TRY(find_ids(r, &r->batch[i]));
+    r->waiting = 0;
+    td_arena_reset(&r->copies);
     return TD_OK;
 }
 
-static td_code put_text(reader *r, td_str s)
+/* ---- texts ---- */
+
+/* s, or a copy of it when it does not lie in the text with 16 bytes from its start on. */
+static inline td_code keep(reader *r, td_str *s)
 {
-    td_code code = td_buf_put(&r->texts, s);
-    return code == TD_OK ? TD_OK : td_buf_fail(&r->texts, r->at->load->err, code, "merges");
+    const char *start = r->scan.start, *end = r->scan.end;
+    if (s->ptr >= start && s->ptr < end && end - s->ptr >= 16)
+        return TD_OK;
+    *s = td_arena_copy(&r->copies, *s); /* has slack behind it */
+    return s->ptr != NULL ? TD_OK : fail_nomem(r);
 }
 
-/* Adds a merge whose left text (and right one behind it) lie at the end of r->texts. */
-static td_code add(reader *r, size_t left_len, size_t right_len)
+/* Texts have 16 readable bytes. */
+static inline td_code add(reader *r, td_str left, td_str right)
 {
-    size_t skip = r->bpe->prefix.len;
-    if (right_len < skip)
-        return tk_at_fail(r->at, "merges", "merge %u: the right side is shorter than the prefix",
-                          r->rank + r->count);
-    pending *p = &r->batch[r->count++];
-    size_t at = r->texts.len - left_len - right_len;
-    p->text[0] = (span){ at, left_len };
-    p->text[1] = (span){ at + left_len, right_len };
-    p->text[2] = (span){ at, left_len + right_len };
-    if (skip != 0) { /* the product is left and right without its prefix */
-        p->text[2] = (span){ r->texts.len, left_len + right_len - skip };
-        td_code code = td_buf_reserve(&r->texts, left_len + right_len);
-        if (code != TD_OK)
-            return td_buf_fail(&r->texts, r->at->load->err, code, "merges");
-        char *to = r->texts.ptr + r->texts.len;
-        memcpy(to, r->texts.ptr + at, left_len);
-        memcpy(to + left_len, r->texts.ptr + at + left_len + skip, right_len - skip);
-        r->texts.len += left_len + right_len - skip;
+    pending *p = &r->batch[r->waiting++];
+    p->text[0] = left;
+    p->text[1] = right;
+    for (int k = 0; k < 2; k++) {
+        const char *ptr = p->text[k].ptr;
+        size_t len = p->text[k].len;
+        if (len <= 16) {
+            p->head[k] = tk_short_padded(ptr, len);
+            p->hash[k] = tk_vocab_hash_short(p->head[k], len);
+        } else {
+            p->hash[k] = tk_vocab_hash(ptr, len);
+        }
+        __builtin_prefetch(tk_vocab_slot(r->bpe->vocab, p->hash[k]));
     }
-    return r->count == BATCH ? run_batch(r) : TD_OK;
+    return r->waiting == BATCH ? run_batch(r) : TD_OK;
 }
 
 static td_code read_pair(reader *r)
@@ -162,27 +196,43 @@ static td_code read_pair(reader *r)
     td_str left, right;
     TD_TRY(tk_scan_take(&r->scan, '['));
     TD_TRY(tk_scan_string(&r->scan, &left));
-    TD_TRY(put_text(r, left));
+    TD_TRY(keep(r, &left));
     TD_TRY(tk_scan_take(&r->scan, ','));
     TD_TRY(tk_scan_string(&r->scan, &right));
-    TD_TRY(put_text(r, right));
+    TD_TRY(keep(r, &right));
     TD_TRY(tk_scan_take(&r->scan, ']'));
-    return add(r, left.len, right.len);
+    return add(r, left, right);
+}
+
+/* Where the only space of s is; SIZE_MAX when there is none or more than one. 16 bytes can be read
+ * at s. */
+static inline size_t only_space(td_str s)
+{
+    if (s.len <= TK_BLOCK) {
+        uint32_t spaces = tk_block_equal(tk_block_load(s.ptr), ' ') & ((1u << s.len) - 1);
+        return spaces != 0 && (spaces & (spaces - 1)) == 0 ? (size_t)__builtin_ctz(spaces)
+                                                           : SIZE_MAX;
+    }
+    const char *space = memchr(s.ptr, ' ', s.len);
+    size_t at = space != NULL ? (size_t)(space - s.ptr) : 0;
+    bool one = space != NULL && memchr(space + 1, ' ', s.len - at - 1) == NULL;
+    return one ? at : SIZE_MAX;
 }
 
 static td_code read_line(reader *r)
 {
     td_str s;
     TD_TRY(tk_scan_string(&r->scan, &s));
-    if (td_str_starts(s, TD_STR("#version")))
+    if (s.len != 0 && s.ptr[0] == '#' && td_str_starts(s, TD_STR("#version")))
         return TD_OK;
-    const char *space = s.len != 0 ? memchr(s.ptr, ' ', s.len) : NULL;
-    size_t left = space != NULL ? (size_t)(space - s.ptr) : 0;
-    if (space == NULL || memchr(space + 1, ' ', s.len - left - 1) != NULL)
-        return tk_at_fail(r->at, "merges", "merge %u: expected two tokens", r->rank + r->count);
-    TD_TRY(put_text(r, (td_str){ s.ptr, left }));
-    TD_TRY(put_text(r, (td_str){ space + 1, s.len - left - 1 }));
-    return add(r, left, s.len - left - 1);
+    TD_TRY(keep(r, &s));
+    size_t at = only_space(s);
+    if (at == SIZE_MAX)
+        return tk_at_fail(r->at, "merges", "merge %u: expected two tokens",
+                          r->count + r->waiting);
+    td_str left = { s.ptr, at }, right = td_str_from_offset(s, at + 1);
+    TD_TRY(keep(r, &right));
+    return add(r, left, right);
 }
 
 static td_code read_all(reader *r)
@@ -200,35 +250,78 @@ static td_code read_all(reader *r)
     return run_batch(r);
 }
 
+/* ---- tables ---- */
+
 static void free_merges(void *bpe)
 {
     tk_merges *m = &((tk_bpe *)bpe)->merges;
     td_free(m->slots);
     td_free(m->grid);
     td_free(m->filter);
+    td_free(m->products);
+    td_free(m->parts);
 }
 
-/* About 16 bits a pair, so that one in 16 that are not there is looked for all the same. */
-static td_code make_short_ways(tk_merges *m, td_error *err)
+static void insert(tk_merges *m, const tk_merge *e)
 {
-    uint32_t mask = 1023;
-    while (mask / 16 < m->count && mask < 1u << 27)
+    uint32_t at = tk_merge_hash(e->left, e->right) & m->mask;
+    while (m->slots[at].left != 0 &&
+           (m->slots[at].left != e->left + 1 || m->slots[at].right != e->right))
+        at = (at + 1) & m->mask;
+    m->count += m->slots[at].left == 0;
+    m->slots[at] = *e; /* of equal pairs the last one counts */
+    m->slots[at].left++;
+}
+
+/* The smallest 2^n - 1 that is at least min and want. */
+static uint32_t mask_for(uint64_t want, uint32_t min, uint32_t max)
+{
+    uint32_t mask = min;
+    while (mask < want && mask < max)
         mask = mask * 2 + 1;
+    return mask;
+}
+
+/* The filter has about 16 bits a pair, so that one in 16 that are not there is looked for all the
+ * same. */
+static td_code alloc_tables(const reader *r, tk_merges *m)
+{
+    size_t words = (size_t)r->bpe->vocab->id_end / 64 + 1;
+    m->mask = mask_for((uint64_t)r->count * 2, 63, UINT32_MAX);
+    m->slots = td_calloc((size_t)m->mask + 1, sizeof *m->slots);
     m->grid = td_calloc((size_t)TK_GRID * TK_GRID, sizeof *m->grid);
-    m->filter = td_calloc(((size_t)mask + 1) / 64, sizeof *m->filter);
-    m->filter_mask = mask;
-    if (m->grid == NULL || m->filter == NULL)
-        return td_fail_nomem(err);
-    for (size_t i = 0; i <= m->mask; i++) {
-        const tk_merge *e = &m->slots[i];
-        if (e->left == TK_NO_ID)
-            continue;
-        if ((e->left | e->right) < TK_GRID) {
+    m->filter_mask = mask_for((uint64_t)r->count * 16, 1023, (1u << 27) - 1);
+    m->filter = td_calloc(((size_t)m->filter_mask + 1) / 64, sizeof *m->filter);
+    m->products = td_calloc(words, sizeof *m->products);
+    m->parts = td_calloc(words, sizeof *m->parts);
+    if (m->slots == NULL || m->grid == NULL || m->filter == NULL || m->products == NULL ||
+        m->parts == NULL)
+        return fail_nomem(r);
+    td_expect_random(m->slots, ((size_t)m->mask + 1) * sizeof *m->slots);
+    return TD_OK;
+}
+
+static inline void set_bit(uint64_t *bits, uint32_t at)
+{
+    bits[at >> 6] |= (uint64_t)1 << (at & 63);
+}
+
+static td_code fill_tables(const reader *r, tk_merges *m)
+{
+    TD_TRY(alloc_tables(r, m));
+    for (uint32_t i = 0; i < r->count; i++) {
+        const tk_merge *e = &r->merges[i];
+        if (i + AHEAD < r->count)
+            __builtin_prefetch(&m->slots[tk_merge_hash(e[AHEAD].left, e[AHEAD].right) & m->mask],
+                               1);
+        insert(m, e);
+        set_bit(m->products, e->product);
+        set_bit(m->parts, e->left);
+        set_bit(m->parts, e->right);
+        if ((e->left | e->right) < TK_GRID)
             m->grid[e->left * TK_GRID + e->right] = (tk_grid){ e->rank + 1, e->product };
-            continue;
-        }
-        uint32_t at = tk_filter_place(m, e->left, e->right);
-        m->filter[at >> 6] |= (uint64_t)1 << (at & 63);
+        else
+            set_bit(m->filter, tk_filter_place(m, e->left, e->right));
     }
     return TD_OK;
 }
@@ -237,14 +330,19 @@ td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)
 {
     td_str json = at->load->merges_json;
     TD_TRY(tk_on_free(at->load, free_merges, bpe));
-    TD_TRY(set_slots(&bpe->merges, (uint64_t)bpe->vocab->count * 2, at->load->err));
     reader r = { .at = at, .bpe = bpe };
     r.scan = (tk_scan){ .start = json.ptr, .p = json.ptr, .end = json.ptr + json.len,
                         .err = at->load->err };
-    td_code code = read_all(&r);
+    r.cap = (uint32_t)(json.len / 32) + 16;
+    r.merges = td_malloc(r.cap * sizeof *r.merges);
+    td_code code = r.merges != NULL ? read_all(&r) : fail_nomem(&r);
     if (code == TD_E_INPUT)
         at->load->err->offset += at->load->merges_at;
+    if (code == TD_OK)
+        code = fill_tables(&r, &bpe->merges);
+    td_free(r.merges);
+    td_arena_done(&r.copies);
     td_buf_done(&r.scan.text);
-    td_buf_done(&r.texts);
-    return code == TD_OK ? make_short_ways(&bpe->merges, at->load->err) : code;
+    td_buf_done(&r.text);
+    return code;
 }

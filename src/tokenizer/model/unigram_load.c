@@ -166,12 +166,17 @@ static td_code build(const tk_at *at, tk_unigram *u)
     tk_load *load = at->load;
     const tk_vocab *v = u->vocab;
     td_str *texts = td_calloc((size_t)v->count + 1, sizeof *texts);
-    if (texts != NULL) {
-        for (uint32_t i = 0; i < v->count; i++)
-            texts[i] = tk_vocab_text(v, i);
-        u->trie = tk_prefix_trie_new(texts, v->ids, v->count);
+    td_id *ids = td_calloc((size_t)v->count + 1, sizeof *ids);
+    if (texts != NULL && ids != NULL) {
+        uint32_t n = 0;
+        for (uint32_t place = 0; place < v->size; place = tk_vocab_next(v, place)) {
+            texts[n] = tk_vocab_text(v, place);
+            ids[n++] = tk_vocab_head_at(v, place).id;
+        }
+        u->trie = tk_prefix_trie_new(texts, ids, n);
     }
     td_free(texts);
+    td_free(ids);
     if (u->trie == NULL)
         return tk_load_nomem(load);
     double low = 0;

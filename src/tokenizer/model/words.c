@@ -135,8 +135,8 @@ static td_code make(const tk_at *at, const char *type, words **ret)
     load->vocab = NULL;
     TD_TRY(tk_on_free(load, free_vocab, w->vocab));
     w->unk_known = tk_vocab_find(w->vocab, w->unk_token, &w->unk);
-    for (uint32_t i = 0; i < w->vocab->count; i++) {
-        size_t len = tk_vocab_text(w->vocab, i).len;
+    for (uint32_t place = 0; place < w->vocab->size; place = tk_vocab_next(w->vocab, place)) {
+        size_t len = tk_vocab_text(w->vocab, place).len;
         w->longest = len > w->longest ? len : w->longest;
     }
     *ret = w;

@@ -1,53 +1,21 @@
-/* vocab.c - building the tables of vocab.h: linear probing at half load, eight bytes a slot, so a
- * lookup is usually one line of the slots and one of the texts. */
+/* vocab.c - building the tables of vocab.h. Entries are only appended while they come; the slots
+ * (linear probing, eight bytes each) are filled at the end, when their number is known. */
 #include "tokenizer/vocab/vocab.h"
 
 #include "base/alloc.h"
 
-enum { TEXT_SLACK = 16, ID_END_MAX = 1 << 28 };
+enum { TEXT_SLACK = 16, ID_END_MAX = 1 << 28, AHEAD = 16, HEAD = sizeof(tk_vocab_head) };
 
-static bool set_slots(tk_vocab *v, uint64_t n)
+static bool set_cap(tk_vocab *v, size_t cap)
 {
-    uint64_t *slots = td_calloc(n, sizeof *slots);
-    if (slots == NULL)
+    if (cap >= UINT32_MAX)
         return false;
-    td_expect_random(slots, n * sizeof *slots);
-    uint64_t mask = n - 1;
-    for (uint32_t i = 0; i < v->count - v->waiting_count; i++) {
-        td_str text = tk_vocab_text(v, i);
-        uint64_t hash = tk_vocab_hash(text.ptr, text.len), at = hash & mask;
-        while (slots[at] != 0)
-            at = (at + 1) & mask;
-        slots[at] = (hash & 0xFFFFFFFF00000000u) | (i + 1);
-    }
-    td_free(v->slots);
-    v->slots = slots;
-    v->slot_mask = mask;
-    return true;
-}
-
-static bool set_cap(tk_vocab *v, uint32_t cap)
-{
-    uint32_t *starts = td_realloc(v->starts, ((size_t)cap + 1) * sizeof *starts);
-    if (starts == NULL)
+    char *block = td_realloc(v->block, cap + TEXT_SLACK);
+    if (block == NULL)
         return false;
-    v->starts = starts;
-    td_id *ids = td_realloc(v->ids, (cap != 0 ? cap : 1) * sizeof *ids);
-    if (ids == NULL)
-        return false;
-    v->ids = ids;
-    v->cap = cap;
-    return true;
-}
-
-static bool set_bytes(tk_vocab *v, size_t cap)
-{
-    char *bytes = td_realloc(v->bytes, cap + TEXT_SLACK);
-    if (bytes == NULL)
-        return false;
-    memset(bytes + cap, 0, TEXT_SLACK);
-    v->bytes = bytes;
-    v->bytes_cap = cap;
+    memset(block + cap, 0, TEXT_SLACK);
+    v->block = block;
+    v->cap = (uint32_t)cap;
     return true;
 }
 
@@ -56,15 +24,11 @@ tk_vocab *tk_vocab_new(size_t expect)
     tk_vocab *v = td_calloc(1, sizeof *v);
     if (v == NULL)
         return NULL;
-    uint64_t n = 16;
-    while (n < expect * 2 && n < (uint64_t)1 << 27)
-        n *= 2;
-    uint32_t cap = expect < 16 ? 16 : expect > 1u << 26 ? 1u << 26 : (uint32_t)expect;
-    if (!set_cap(v, cap) || !set_bytes(v, (size_t)cap * 8) || !set_slots(v, n)) {
-        tk_vocab_free(v);
+    size_t n = expect < 16 ? 16 : expect > 1u << 26 ? 1u << 26 : expect;
+    if (!set_cap(v, n * (HEAD + 8))) {
+        td_free(v);
         return NULL;
     }
-    v->starts[0] = 0;
     return v;
 }
 
@@ -72,93 +36,116 @@ void tk_vocab_free(tk_vocab *v)
 {
     if (v == NULL)
         return;
-    td_free(v->bytes);
-    td_free(v->starts);
-    td_free(v->ids);
+    td_free(v->block);
     td_free(v->slots);
     td_free(v->by_id);
     td_free(v);
 }
 
-static bool make_room(tk_vocab *v, size_t len)
-{
-    if (v->count == v->cap && (v->cap >= UINT32_MAX / 4 || !set_cap(v, v->cap * 2)))
-        return false;
-    if (len > v->bytes_cap - v->bytes_len) {
-        size_t cap = v->bytes_cap * 2 + len;
-        if (cap > UINT32_MAX || !set_bytes(v, cap))
-            return false;
-    }
-    return (uint64_t)v->count * 2 < v->slot_mask || set_slots(v, (v->slot_mask + 1) * 2);
-}
-
-/* Takes a waiting entry out again. */
-static void drop_entry(tk_vocab *v, uint32_t gone)
-{
-    uint32_t start = v->starts[gone], len = v->starts[gone + 1] - start;
-    memmove(v->bytes + start, v->bytes + start + len, v->bytes_len - start - len);
-    v->bytes_len -= len;
-    for (uint32_t i = gone; i + 1 < v->count; i++) {
-        v->ids[i] = v->ids[i + 1];
-        v->starts[i + 1] = v->starts[i + 2] - len;
-    }
-    v->count--;
-}
-
-/* Puts the waiting entries into the slots, whose lines have been on their way since. */
-static void insert_waiting(tk_vocab *v)
-{
-    uint32_t entry = v->count - v->waiting_count;
-    for (uint32_t i = 0; i < v->waiting_count; i++) {
-        uint64_t hash = v->waiting[i], at = hash & v->slot_mask;
-        td_str text = tk_vocab_text(v, entry);
-        for (; v->slots[at] != 0; at = (at + 1) & v->slot_mask) {
-            uint32_t other = (uint32_t)v->slots[at] - 1;
-            td_str old = tk_vocab_text(v, other);
-            if (v->slots[at] >> 32 == hash >> 32 && old.len == text.len &&
-                memcmp(old.ptr, text.ptr, old.len) == 0) {
-                v->ids[other] = v->ids[entry];
-                drop_entry(v, entry);
-                break;
-            }
-        }
-        if (v->slots[at] != 0)
-            continue;
-        v->slots[at] = (hash & 0xFFFFFFFF00000000u) | (entry + 1);
-        entry++;
-    }
-    v->waiting_count = 0;
-}
-
 bool tk_vocab_add(tk_vocab *v, td_str text, td_id id)
 {
-    if (v->waiting_count == sizeof v->waiting / sizeof *v->waiting)
-        insert_waiting(v);
-    if (!make_room(v, text.len))
+    size_t need = HEAD + text.len;
+    if (need > v->cap - v->size && !set_cap(v, (size_t)v->cap * 2 + need))
         return false;
-    uint64_t hash = tk_vocab_hash(text.ptr != NULL ? text.ptr : "", text.len);
-    __builtin_prefetch(&v->slots[hash & v->slot_mask], 1);
+    tk_vocab_head head = { id, (uint32_t)text.len };
+    memcpy(v->block + v->size, &head, HEAD);
     if (text.len != 0)
-        memcpy(v->bytes + v->bytes_len, text.ptr, text.len);
-    v->bytes_len += text.len;
-    v->ids[v->count++] = id;
-    v->starts[v->count] = (uint32_t)v->bytes_len;
-    v->waiting[v->waiting_count++] = hash;
+        memcpy(v->block + v->size + HEAD, text.ptr, text.len);
+    v->size += (uint32_t)need;
+    v->count++;
+    return true;
+}
+
+static uint64_t hash_at(const tk_vocab *v, uint32_t place)
+{
+    td_str s = tk_vocab_text(v, place);
+    return s.len <= 16 ? tk_vocab_hash_short(tk_short_padded(s.ptr, s.len), s.len)
+                       : tk_vocab_hash(s.ptr, s.len);
+}
+
+/* The slot of an entry with this text, or the empty one where it belongs. */
+static uint64_t *find_slot(const tk_vocab *v, td_str text, uint64_t hash)
+{
+    for (uint64_t at = hash & v->slot_mask;; at = (at + 1) & v->slot_mask) {
+        uint64_t slot = v->slots[at];
+        if (slot == 0)
+            return &v->slots[at];
+        if (slot >> 32 != hash >> 32)
+            continue;
+        td_str old = tk_vocab_text(v, (uint32_t)slot - 1);
+        if (old.len == text.len && memcmp(old.ptr, text.ptr, text.len) == 0)
+            return &v->slots[at];
+    }
+}
+
+static void set_id(tk_vocab *v, uint32_t place, td_id id)
+{
+    memcpy(v->block + place, &id, sizeof id);
+}
+
+/* Fills the slots; their lines are fetched some entries ahead. An entry whose text is there already
+ * gives its id to the earlier one and goes. */
+static void fill_slots(tk_vocab *v)
+{
+    uint64_t hashes[AHEAD] = { 0 };
+    uint32_t count = v->count, hashed = 0, place = 0, next, kept = 0;
+    v->count = 0;
+    for (uint32_t i = 0; i < count + AHEAD; i++) {
+        uint64_t hash = hashes[i % AHEAD];
+        if (i < count) {
+            hashes[i % AHEAD] = hash_at(v, hashed);
+            __builtin_prefetch(&v->slots[hashes[i % AHEAD] & v->slot_mask], 1);
+            hashed = tk_vocab_next(v, hashed);
+        }
+        if (i < AHEAD)
+            continue;
+        next = tk_vocab_next(v, place);
+        uint64_t *slot = find_slot(v, tk_vocab_text(v, place), hash);
+        if (*slot != 0) {
+            set_id(v, (uint32_t)*slot - 1, tk_vocab_head_at(v, place).id);
+        } else {
+            if (kept != place)
+                memmove(v->block + kept, v->block + place, next - place);
+            *slot = (hash & 0xFFFFFFFF00000000u) | (kept + 1);
+            kept += next - place;
+            v->count++;
+        }
+        place = next;
+    }
+    v->size = kept;
+}
+
+/* At most two of three slots are taken. */
+static bool make_slots(tk_vocab *v)
+{
+    uint64_t n = 16;
+    while (n * 2 < (uint64_t)v->count * 3)
+        n *= 2;
+    v->slots = td_calloc(n, sizeof *v->slots);
+    if (v->slots == NULL)
+        return false;
+    td_expect_random(v->slots, n * sizeof *v->slots);
+    v->slot_mask = n - 1;
+    fill_slots(v);
     return true;
 }
 
 bool tk_vocab_seal(tk_vocab *v)
 {
-    insert_waiting(v);
-    for (uint32_t i = 0; i < v->count; i++)
-        if (v->ids[i] >= v->id_end)
-            v->id_end = v->ids[i] + 1;
-    if (v->id_end > ID_END_MAX)
+    if (!make_slots(v))
         return false;
+    for (uint32_t at = 0; at < v->size; at = tk_vocab_next(v, at)) {
+        td_id id = tk_vocab_head_at(v, at).id;
+        if (id >= ID_END_MAX) {
+            v->id_end = UINT32_MAX;
+            return false;
+        }
+        v->id_end = id >= v->id_end ? id + 1 : v->id_end;
+    }
     v->by_id = td_calloc(v->id_end != 0 ? v->id_end : 1, sizeof *v->by_id);
-    if (v->by_id == NULL || !set_bytes(v, v->bytes_len) || !set_cap(v, v->count))
+    if (v->by_id == NULL || !set_cap(v, v->size))
         return false;
-    for (uint32_t i = 0; i < v->count; i++)
-        v->by_id[v->ids[i]] = i + 1;
+    for (uint32_t at = 0; at < v->size; at = tk_vocab_next(v, at))
+        v->by_id[tk_vocab_head_at(v, at).id] = at + 1;
     return true;
 }
