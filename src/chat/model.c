@@ -83,6 +83,12 @@ static td_code find_rule(td_model *m, const td_class_choice *choice, const td_cl
     return TD_OK;
 }
 
+/* Names the tokenizer file in an error that has a place but no file yet. */
+static td_code in_file(td_code code, const char *name, td_error *err)
+{
+    return code != TD_OK && err->line != 0 ? td_error_in_file(err, name) : code;
+}
+
 static td_code load_as_it_stands(td_model *m, td_arena *a, td_str json, const td_token_files *files,
                                  td_error *err)
 {
@@ -148,6 +154,24 @@ static td_str model_type(const td_dict *root)
     return type != NULL && td_is_str(*type) ? td_as_str(*type) : TD_STR("BPE");
 }
 
+/* An error in a text that was written anew stands in the file, too: takes its place from there. */
+static td_code place_in_file(loader *l)
+{
+    td_tokenizer *tok = NULL;
+    td_error there = TD_ERROR_INIT;
+    td_code code = l->err->code;
+    if (td_tokenizer_new_from_json(l->json, &tok, &there) == code) {
+        td_error_clear(l->err);
+        td_error_move(l->err, &there);
+    } else {
+        l->err->line = l->err->column = 0;
+        l->err->offset = TD_NO_OFFSET;
+    }
+    td_error_clear(&there);
+    td_tokenizer_free(tok);
+    return code;
+}
+
 static td_code make_tokenizer(loader *l)
 {
     td_dict *root;
@@ -160,7 +184,8 @@ static td_code make_tokenizer(loader *l)
         !td_dict_set(l->a, root, td_key(TD_STR("padding")), td_none()) ||
         !td_dict_set(l->a, root, td_key(TD_STR("added_tokens")), added))
         return td_arena_fail(l->a, l->err);
-    return tokenizer_from_sections(l->m, root, &bulk, l->err);
+    td_code code = tokenizer_from_sections(l->m, root, &bulk, l->err);
+    return code == TD_E_INPUT && l->json.ptr != NULL ? place_in_file(l) : code;
 }
 
 static td_code load_by_class(loader *l, const td_class_choice *choice)
@@ -210,7 +235,8 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
     if (l->json.ptr != NULL)
         TD_TRY(skim(l->a, l->json, json_name, &l->skimmed, &l->files, l->err));
     if (m->compat == TD_COMPAT_TOKENIZER_JSON)
-        return load_as_it_stands(m, l->a, l->json, &l->files, l->err);
+        return in_file(load_as_it_stands(m, l->a, l->json, &l->files, l->err), json_name,
+                       l->err);
     TD_TRY(td_config_check(tok_config, l->err));
     const td_value *split =
         tok_config != NULL ? td_dict_find(tok_config, TD_STR("split_special_tokens")) : NULL;
@@ -222,6 +248,8 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
     TD_TRY(td_class_choose(td_str_from(m->name), l->config, tok_config, plain, &choice, l->err));
     td_code code = load_by_class(l, &choice);
     td_buf_done(&l->scratch);
+    if (l->json.ptr != NULL)
+        in_file(code, json_name, l->err);
     if (code == TD_OK)
         td_model_decode_setup(m, tok_config, l->kind);
     return code;
@@ -293,7 +321,7 @@ static td_code load_file(td_model *m, td_arena *a, const char *path, td_error *e
     td_token_files files = { 0 };
     td_skimmed skimmed;
     TD_TRY(skim(a, json, path, &skimmed, &files, err));
-    return load_as_it_stands(m, a, json, &files, err);
+    return in_file(load_as_it_stands(m, a, json, &files, err), path, err);
 }
 
 static td_code load(td_model *m, td_arena *a, const char *name, const td_model_options *options,

@@ -56,9 +56,9 @@ static td_code read_members(skimmer *s, td_dict *d,
 static td_code model_member(skimmer *s, td_dict *d, td_str key)
 {
     if (td_str_eq(key, TD_STR("vocab")))
-        return tk_scan_skip(&s->scan, &s->out->vocab);
+        return tk_scan_skip_bulk(&s->scan, &s->out->vocab);
     if (td_str_eq(key, TD_STR("merges")))
-        return tk_scan_skip(&s->scan, &s->out->merges);
+        return tk_scan_skip_bulk(&s->scan, &s->out->merges);
     td_value v;
     TD_TRY(read_value(s, &v));
     return set(s, d, key, v);

@@ -44,6 +44,8 @@ td_code td_tokenizer_new_from_json(td_str json, td_tokenizer **ret_tok, td_error
     }
     if (tok != NULL)
         destroy(tok);
+    if (err != NULL && local.offset != TD_NO_OFFSET)
+        td_error_locate(&local, json);
     if (err != NULL)
         td_error_move(err, &local);
     td_error_clear(&local);

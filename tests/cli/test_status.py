@@ -85,6 +85,24 @@ def test_truncated_tokenizer_json(run, root, tmp_path):
     assert r.status == 3 and "tokenizer.json" in r.err
 
 
+@pytest.mark.parametrize("as_directory", [True, False])
+@pytest.mark.parametrize("pad_token", [False, True])
+def test_errors_name_their_place_in_the_file(run, tmp_path, as_directory, pad_token):
+    """Also where a directory's rules make a new text of the file first."""
+    (tmp_path / "tokenizer.json").write_text(
+        '{"added_tokens": [],\n "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2},\n'
+        '  "merges": ["a b",\n             "a\\q b"]}}')
+    (tmp_path / "tokenizer_config.json").write_text(
+        '{"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "<pad>"}'
+        if pad_token else "{}")
+    file = tmp_path / "tokenizer.json"
+    r = run("encode", "-m", str(tmp_path if as_directory else file), "--text", "ab")
+    assert r.status == 3
+    name = "tokenizer.json" if as_directory else str(file)
+    assert f"{name}:4:17: input: bad escape in JSON" in r.err
+    assert r.err.splitlines()[1].strip() == '"a\\q b"]}}'
+
+
 def test_directory_without_template_counts_text_only(run, root, tmp_path):
     (tmp_path / "tokenizer.json").write_bytes(
         (root / "assets" / "default" / "tokenizer.json").read_bytes())

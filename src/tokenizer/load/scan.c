@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "tokenizer/load/skip.h"
 
 enum { DEPTH_MAX = 1000 };
 
@@ -194,5 +195,19 @@ td_code tk_scan_skip(tk_scan *s, td_str *ret)
         }
     } while (depth > 0);
     *ret = (td_str){ from, (size_t)(s->p - from) };
+    return TD_OK;
+}
+
+td_code tk_scan_skip_bulk(tk_scan *s, td_str *ret)
+{
+    tk_scan_space(s);
+    if (s->p == s->end || (*s->p != '[' && *s->p != '{'))
+        return tk_scan_skip(s, ret);
+    const char *stop = tk_skip_brackets(s->p, s->end);
+    if (stop == NULL)
+        return tk_scan_fail(s, *s->p == '[' ? "unterminated array in JSON"
+                                            : "unterminated object in JSON");
+    *ret = (td_str){ s->p, (size_t)(stop - s->p) };
+    s->p = stop;
     return TD_OK;
 }

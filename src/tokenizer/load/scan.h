@@ -74,5 +74,8 @@ static inline td_code tk_scan_string(tk_scan *s, td_str *ret)
 td_code tk_scan_uint(tk_scan *s, uint32_t *ret);
 /* Moves over any value; ret is its text. */
 td_code tk_scan_skip(tk_scan *s, td_str *ret);
+/* The same, at memory speed for arrays and objects, of which nothing but strings and brackets is
+ * looked at: for what another reader will read through. */
+td_code tk_scan_skip_bulk(tk_scan *s, td_str *ret);
 
 #endif

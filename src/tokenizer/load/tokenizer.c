@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/load/scan.h"
-#include "tokenizer/load/skip.h"
 #include "tokenizer/vocab/vocab.h"
 #include "value/json.h"
 
@@ -40,7 +39,7 @@ static td_code read_vocab(walker *w)
     tk_scan_space(s);
     w->load.vocab_at = (uint64_t)(s->p - s->start);
     if (s->p == s->end || *s->p != '{')
-        return tk_scan_skip(s, &w->load.vocab_json);
+        return tk_scan_skip_bulk(s, &w->load.vocab_json);
     tk_vocab_free(w->load.vocab);
     tk_vocab *v = w->load.vocab = tk_vocab_new((size_t)(s->end - s->p) / 64 + 16);
     if (v == NULL)
@@ -69,14 +68,7 @@ static td_code read_merges(walker *w)
     tk_scan_space(&w->scan);
     tk_scan *s = &w->scan;
     w->load.merges_at = (uint64_t)(s->p - s->start);
-    if (s->p == s->end || *s->p != '[')
-        return tk_scan_skip(s, &w->load.merges_json);
-    const char *stop = tk_skip_brackets(s->p, s->end);
-    if (stop == NULL)
-        return tk_scan_fail(s, "unterminated array in JSON");
-    w->load.merges_json = (td_str){ s->p, (size_t)(stop - s->p) };
-    s->p = stop;
-    return TD_OK;
+    return tk_scan_skip_bulk(s, &w->load.merges_json);
 }
 
 /* The model object without its big parts. */
