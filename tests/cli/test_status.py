@@ -99,7 +99,7 @@ def test_errors_name_their_place_in_the_file(run, tmp_path, as_directory, pad_to
     r = run("encode", "-m", str(tmp_path if as_directory else file), "--text", "ab")
     assert r.status == 3
     name = "tokenizer.json" if as_directory else str(file)
-    assert f"{name}:4:17: input: bad escape in JSON" in r.err
+    assert f"{name}:4:16: input: bad escape in JSON" in r.err
     assert r.err.splitlines()[1].strip() == '"a\\q b"]}}'
 
 

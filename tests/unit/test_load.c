@@ -356,7 +356,8 @@ static void test_refused(void **unused)
     refused("[\"a b\", [\"a\", \"b\"]]", TD_E_INPUT, "expected '\"' in JSON", 8);
     refused("[[\"a\", \"b\"], \"a b\"]", TD_E_INPUT, "expected '[' in JSON", 13);
     refused("[[\"a\", \"b\" , \"ab\"]]", TD_E_INPUT, "expected ']' in JSON", 11);
-    refused("[[\"a\", \"\\q\"]]", TD_E_INPUT, "bad escape in JSON", 10);
+    refused("[[\"a\", \"ab\\ud800\"]]", TD_E_INPUT, "lone surrogate in a token", 10);
+    refused("[[\"a\", \"\\q\"]]", TD_E_INPUT, "bad escape in JSON", 8);
 }
 
 int main(void)

@@ -67,40 +67,45 @@ static int hex4(const char *p, const char *end)
     return v;
 }
 
-/* \uXXXX with s->p behind the u; surrogates must come in pairs. */
-static td_code unicode_escape(tk_scan *s, uint32_t *ret)
+/* \uXXXX with p behind the u; surrogates must come in pairs. Moves *p behind it. */
+static const char *unicode_escape(const char **p, const char *end, uint32_t *ret)
 {
-    int hi = hex4(s->p, s->end);
+    int hi = hex4(*p, end);
     if (hi < 0)
-        return tk_scan_fail(s, "bad \\u escape in JSON");
-    s->p += 4;
+        return "bad \\u escape in JSON";
+    *p += 4;
     *ret = (uint32_t)hi;
     if (hi < 0xD800 || hi > 0xDFFF)
-        return TD_OK;
-    int lo = s->end - s->p >= 6 && s->p[0] == '\\' && s->p[1] == 'u' ? hex4(s->p + 2, s->end) : -1;
+        return NULL;
+    int lo = end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' ? hex4(*p + 2, end) : -1;
     if (hi > 0xDBFF || lo < 0xDC00 || lo > 0xDFFF)
-        return tk_scan_fail(s, "lone surrogate in a token");
-    s->p += 6;
+        return "lone surrogate in a token";
+    *p += 6;
     *ret = 0x10000 + ((uint32_t)(hi - 0xD800) << 10) + (uint32_t)(lo - 0xDC00);
-    return TD_OK;
+    return NULL;
 }
 
+/* The escape whose backslash is at s->p; an error is there, too. */
 static td_code escape(tk_scan *s)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    s->p++;
-    if (s->p == s->end)
+    const char *p = s->p + 1, *wrong = NULL;
+    if (p == s->end)
         return tk_scan_fail(s, "unterminated string in JSON");
-    char c = *s->p++;
+    char c = *p++;
     uint32_t value = 0;
     if (c == 'u') {
-        TD_TRY(unicode_escape(s, &value));
+        wrong = unicode_escape(&p, s->end, &value);
     } else {
         const char *at = c != '\0' ? strchr(from, c) : NULL;
-        if (at == NULL)
-            return tk_scan_fail(s, "bad escape in JSON");
-        value = (unsigned char)to[at - from];
+        if (at != NULL)
+            value = (unsigned char)to[at - from];
+        else
+            wrong = "bad escape in JSON";
     }
+    if (wrong != NULL)
+        return tk_scan_fail(s, wrong);
+    s->p = p;
     td_code code = td_buf_code_point(&s->text, value);
     return code == TD_OK ? TD_OK : td_buf_fail(&s->text, s->err, code, "JSON string");
 }
