@@ -42,6 +42,8 @@ TD_API size_t td_tokenizer_vocab_size(const td_tokenizer *tok);
 TD_API td_str td_token_text(const td_tokenizer *tok, td_id id);
 /* true and *ret_id when text is a vocabulary entry or added token. */
 TD_API bool td_token_id(const td_tokenizer *tok, td_str text, td_id *ret_id);
+/* Whether it is a special added token: what TD_DECODE_SKIP_SPECIAL leaves out. */
+TD_API bool td_token_is_special(const td_tokenizer *tok, td_id id);
 
 /* A description of the parts for people and scripts: normalizer, pre-tokenizer and the scanner
  * chosen for it, model, sizes. JSON text, NUL-terminated, td_text_free. NULL: out of memory. */
@@ -54,10 +56,11 @@ enum {
     TD_ENCODE_PLAIN_TEXT = 1u << 1,  /* do not recognise special added tokens in the text */
     TD_ENCODE_OFFSETS = 1u << 2,     /* fill starts and ends */
     TD_ENCODE_NO_ADDED = 1u << 3,    /* recognise no added tokens at all; no post-processor */
+    TD_ENCODE_CODE_POINTS = 1u << 4, /* with TD_ENCODE_OFFSETS: in code points, not bytes */
 };
 
-/* Borrowed from the encoder; valid until its next call. starts and ends are byte offsets into the
- * input text of each id, NULL unless TD_ENCODE_OFFSETS was given. */
+/* Borrowed from the encoder; valid until its next call. starts and ends are offsets of each id into
+ * the input text, NULL unless TD_ENCODE_OFFSETS was given. */
 typedef struct td_ids {
     const td_id *ids;
     const uint32_t *starts, *ends;
@@ -77,6 +80,20 @@ TD_API TD_NODISCARD td_code td_encode(td_encoder *enc, td_str text, unsigned fla
 TD_API TD_NODISCARD td_code td_count(td_encoder *enc, td_str text, unsigned flags,
                                      size_t *ret_count, td_error *err);
 
+/* The ids of many texts in one list: those of text i are first[i] to first[i + 1] - 1. Borrowed
+ * like td_ids; offsets are into each text. */
+typedef struct td_batch {
+    const td_id *ids;
+    const uint32_t *starts, *ends;
+    const size_t *first; /* text_count + 1 entries */
+    size_t text_count;
+} td_batch;
+
+/* Encodes texts as td_encode does each one, but that a tokenizer.json which pads to the longest
+ * text pads to the longest of these. The error of a text says which one it is. */
+TD_API TD_NODISCARD td_code td_encode_batch(td_encoder *enc, const td_str *texts, size_t text_count,
+                                            unsigned flags, td_batch *ret_batch, td_error *err);
+
 /* ---- decode ---- */
 
 enum { TD_DECODE_SKIP_SPECIAL = 1u << 0 };
@@ -85,6 +102,24 @@ enum { TD_DECODE_SKIP_SPECIAL = 1u << 0 };
  * the encoder until its next call. Bytes that are not UTF-8 become U+FFFD as in the reference. */
 TD_API TD_NODISCARD td_code td_decode(td_encoder *enc, const td_id *ids, size_t count,
                                       unsigned flags, td_str *ret_text, td_error *err);
+
+/* ---- decode as tokens come ---- */
+
+/* Text while ids arrive, as DecodeStream of the reference gives it, step for step: a step's text is
+ * what its ids add to the text so far, or nothing while a character is not complete. So text that
+ * was given out never changes. One thread uses a stream at a time. */
+typedef struct td_decode_stream td_decode_stream;
+
+/* ids are those before the stream (a prompt), whose text is not given out; count may be 0. flags as
+ * of td_decode. NULL on out of memory. */
+TD_API TD_NODISCARD td_decode_stream *td_decode_stream_new(td_tokenizer *tok, const td_id *ids,
+                                                           size_t count, unsigned flags);
+TD_API void td_decode_stream_free(td_decode_stream *stream);
+/* Takes count more ids (mostly one). *ret_text has ptr NULL while there is nothing to give out; it
+ * is borrowed until the next step. TD_E_TOKENIZER: the decoder changes text that was given out
+ * already, as the reference then says, too. The ids count as taken after an error. */
+TD_API TD_NODISCARD td_code td_decode_stream_step(td_decode_stream *stream, const td_id *ids,
+                                                  size_t count, td_str *ret_text, td_error *err);
 
 #ifdef __cplusplus
 }

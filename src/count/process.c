@@ -289,23 +289,6 @@ static td_code do_render(item *it, td_error *err)
 
 /* ---- encode ---- */
 
-/* Byte offsets become code points, as the reference gives them. They nearly always ascend, so one
- * cursor that walks both ways is enough. */
-typedef struct cursor {
-    td_str text;
-    size_t byte, point;
-} cursor;
-
-static uint32_t point_at(cursor *c, size_t byte)
-{
-    const char *p = c->text.ptr;
-    for (; c->byte < byte; c->byte++)
-        c->point += !td_utf8_is_cont(p[c->byte]);
-    for (; c->byte > byte; c->byte--)
-        c->point -= !td_utf8_is_cont(p[c->byte - 1]);
-    return (uint32_t)c->point;
-}
-
 static td_code keep_ids(item *it, td_str text, td_ids ids, bool places, td_error *err)
 {
     td_result_box *box = it->box;
@@ -320,10 +303,9 @@ static td_code keep_ids(item *it, td_str text, td_ids ids, bool places, td_error
         box->ends = td_malloc(bytes);
         if (box->starts == NULL || box->ends == NULL)
             return td_fail_nomem(err);
-        cursor c = { text, 0, 0 };
-        for (size_t i = 0; i < ids.count; i++) {
-            box->starts[i] = point_at(&c, ids.starts[i]);
-            box->ends[i] = point_at(&c, ids.ends[i]);
+        if (ids.count != 0) {
+            memcpy(box->starts, ids.starts, ids.count * sizeof *ids.starts);
+            memcpy(box->ends, ids.ends, ids.count * sizeof *ids.ends);
         }
     }
     box->pub.ids = box->ids;
@@ -358,7 +340,7 @@ static td_code keep_mask(item *it, td_error *err)
 static td_code encode_text(item *it, td_str text, unsigned flags, td_error *err)
 {
     td_ids ids;
-    TD_TRY(td_encode(it->s->encoder, text, flags, &ids, err));
+    TD_TRY(td_encode(it->s->encoder, text, flags | TD_ENCODE_CODE_POINTS, &ids, err));
     return keep_ids(it, text, ids, (flags & TD_ENCODE_OFFSETS) != 0, err);
 }
 

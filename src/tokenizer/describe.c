@@ -37,6 +37,25 @@ static const char *scanner_name(const td_tokenizer *tok)
     return tok->fast->scanner != NULL ? tok->fast->scanner->name : "cuts";
 }
 
+static td_code put_limits(td_buf *out, const td_tokenizer *tok)
+{
+    const tk_truncation *t = tok->truncation;
+    const tk_padding *p = tok->padding;
+    if (t != NULL)
+        TD_TRY(td_buf_printf(out, ", \"truncation\": {\"max_length\": %llu, \"side\": \"%s\"}",
+                             (unsigned long long)t->max_length, t->left ? "left" : "right"));
+    if (p == NULL)
+        return TD_OK;
+    TD_TRY(td_buf_put(out, TD_STR(", \"padding\": {\"length\": ")));
+    if (p->longest)
+        TD_TRY(td_buf_put(out, TD_STR("\"longest\"")));
+    else
+        TD_TRY(td_buf_printf(out, "%llu", (unsigned long long)p->length));
+    return td_buf_printf(out, ", \"multiple_of\": %llu, \"side\": \"%s\", \"id\": %u}",
+                         (unsigned long long)(p->multiple != 0 ? p->multiple : 1),
+                         p->left ? "left" : "right", p->id);
+}
+
 td_code tk_describe(const td_tokenizer *tok, td_buf *out)
 {
     TD_TRY(td_buf_put(out, TD_STR("{\"normalizer\": ")));
@@ -54,6 +73,7 @@ td_code tk_describe(const td_tokenizer *tok, td_buf *out)
     TD_TRY(put_post(out, tok->post));
     TD_TRY(td_buf_put(out, TD_STR(", \"decoder\": ")));
     TD_TRY(put_dec(out, tok->dec));
+    TD_TRY(put_limits(out, tok));
     return td_buf_printf(out, ", \"added_tokens\": %u, \"vocab_size\": %zu}", tok->added.count,
                          td_tokenizer_vocab_size(tok));
 }

@@ -95,13 +95,19 @@ static td_code run_models(td_encoder *enc, const tk_pieces *pieces, tk_encoding 
     return TD_OK;
 }
 
-/* Step 6. */
+/* Step 6, with what tokenizer.json says about length around it. */
 static td_code post_process(td_encoder *enc, unsigned flags, tk_encoding *e, td_error *err)
 {
-    const tk_post *post = enc->tok->post;
-    if (post == NULL || (flags & (TK_ENCODE_NO_POST | TD_ENCODE_NO_ADDED)) != 0)
+    const td_tokenizer *tok = enc->tok;
+    const tk_post *post = tok->post;
+    bool special = (flags & TD_ENCODE_ADD_SPECIAL) != 0;
+    if ((flags & (TK_ENCODE_NO_POST | TD_ENCODE_NO_ADDED)) != 0)
         return TD_OK;
-    return post->apply(post, &enc->ctx, e, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
+    if (tok->truncation != NULL)
+        TD_TRY(tk_truncate(tok->truncation, special && post != NULL ? post->added : 0, e, err));
+    if (post != NULL)
+        TD_TRY(post->apply(post, &enc->ctx, e, special, err));
+    return tok->padding != NULL ? tk_pad(tok->padding, &enc->ctx, e, err) : TD_OK;
 }
 
 /* Steps 4 and 5 the fast way. */
@@ -164,8 +170,8 @@ static td_code fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink
         if (hit.start > hit.end)
             return tk_added_void(&hit, err);
         if (from < hit.start)
-            TD_TRY(fast_piece(enc, (td_str){ text.ptr + from, hit.start - from }, plain, sink,
-                              err));
+            TD_TRY(
+                fast_piece(enc, (td_str){ text.ptr + from, hit.start - from }, plain, sink, err));
         if (hit.start < hit.end)
             TD_TRY(tk_sink_put(sink, hit.token->id, err));
         from = hit.end;
@@ -225,8 +231,10 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
 static td_code count_ids(td_encoder *enc, td_str text, unsigned flags, size_t *ret, td_error *err)
 {
     const tk_post *post = enc->tok->post;
-    bool bare = post == NULL || (flags & TK_ENCODE_NO_POST) != 0 ||
-                (post->copies == 1 && (flags & TD_ENCODE_ADD_SPECIAL) == 0);
+    bool free = enc->tok->truncation == NULL && enc->tok->padding == NULL;
+    bool bare =
+        (flags & TK_ENCODE_NO_POST) != 0 ||
+        (free && (post == NULL || (post->copies == 1 && (flags & TD_ENCODE_ADD_SPECIAL) == 0)));
     if (bare && is_fast(enc, flags)) {
         TD_TRY(begin(enc, text, flags, err));
         tk_sink sink = { .counting = true };
@@ -255,6 +263,8 @@ td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids,
     td_error local = TD_ERROR_INIT;
     TD_TRY(hand_over(tk_encode(enc, text, flags, &e, &local), &local, err));
     bool offsets = (flags & TD_ENCODE_OFFSETS) != 0;
+    if (offsets && (flags & TD_ENCODE_CODE_POINTS) != 0)
+        tk_offsets_to_code_points(text, e.starts, e.ends, e.count);
     *ret_ids = (td_ids){ .ids = e.ids,
                          .starts = offsets ? e.starts : NULL,
                          .ends = offsets ? e.ends : NULL,

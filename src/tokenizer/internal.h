@@ -6,6 +6,7 @@
 
 #include "tokenizer/added.h"
 #include "tokenizer/fast.h"
+#include "tokenizer/limits.h"
 #include "tokenizer/load/load.h"
 #include "tokenizer/pipeline.h"
 
@@ -16,19 +17,30 @@ struct td_tokenizer {
     const tk_norm *norm;     /* NULL: none */
     const tk_pretok *pretok; /* NULL: none */
     const tk_model *model;
-    const tk_post *post; /* NULL: none */
-    const tk_dec *dec;   /* NULL: none */
+    const tk_post *post;             /* NULL: none */
+    const tk_dec *dec;               /* NULL: none */
+    const tk_truncation *truncation; /* NULL: none */
+    const tk_padding *padding;       /* NULL: none */
     tk_added added;
     const tk_fast *fast; /* NULL: only the general way */
-    bool always_track; /* alignments steer the pipeline (tk_norm.zero_width) */
+    bool always_track;   /* alignments steer the pipeline (tk_norm.zero_width) */
     size_t source_bytes; /* of the file */
 };
+
+/* The lists of td_encode_batch, kept from call to call (batch.c). */
+typedef struct tk_batch {
+    td_buf ids, starts, ends, first;
+} tk_batch;
+
+void tk_batch_done(tk_batch *batch);
+size_t tk_batch_bytes(const tk_batch *batch);
 
 struct td_encoder {
     td_tokenizer *tok;
     tk_ctx ctx;
     tk_cache cache;
     tk_sink sink;
+    tk_batch batch;
     bool general; /* for tests: never the fast way */
 };
 
@@ -54,6 +66,9 @@ void tk_encoder_force(td_encoder *enc, unsigned how);
 /* For tests: ends stretches at (nearly) all places that are proven. */
 struct td_cutter;
 void tk_cutter_force_short(struct td_cutter *c);
+
+/* Byte offsets into text become code points, in place (batch.c). */
+void tk_offsets_to_code_points(td_str text, uint32_t *starts, uint32_t *ends, size_t count);
 
 /* Appends the JSON text of td_tokenizer_describe (describe.c). */
 td_code tk_describe(const td_tokenizer *tok, td_buf *out);

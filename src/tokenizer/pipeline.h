@@ -134,6 +134,7 @@ struct tk_post {
     const char *type;
     td_code (*apply)(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool add_special,
                      td_error *err);
+    uint32_t added;  /* special tokens that it puts around a single text */
     uint32_t copies; /* how many times the text's ids are in its output; 0: that is not known */
     bool makes_parts; /* is or holds a template */
     const tk_post *const *parts;

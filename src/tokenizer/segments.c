@@ -27,6 +27,7 @@ struct td_cutter {
     size_t cursor;
     tk_hit hit;
     bool has_hit, whole, want_special;
+    bool want_whole; /* a text that is not cut is still to come */
 };
 
 td_cutter *td_cutter_new(td_encoder *enc)
@@ -35,7 +36,8 @@ td_cutter *td_cutter_new(td_encoder *enc)
     if (c == NULL)
         return NULL;
     const td_tokenizer *tok = c->tok = enc->tok;
-    c->can_cut = tok->post == NULL || tok->post->copies == 1;
+    c->can_cut = (tok->post == NULL || tok->post->copies == 1) && tok->truncation == NULL &&
+                 tok->padding == NULL;
     tk_chunks_init(&c->chunks, tok);
     return c;
 }
@@ -74,7 +76,7 @@ td_code td_cutter_begin(td_cutter *c, td_str text, unsigned flags, td_error *err
     c->all = text;
     c->flags = flags;
     c->next = 0;
-    c->ended = text.len == 0 && (flags & TD_ENCODE_ADD_SPECIAL) == 0;
+    c->ended = text.len == 0 && (flags & TD_ENCODE_ADD_SPECIAL) == 0 && c->tok->padding == NULL;
     if (text.len > TK_TEXT_MAX)
         return td_fail(err, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
     return TD_OK;
@@ -116,6 +118,7 @@ td_code td_cutter_enter(td_cutter *c, td_error *err)
     }
     c->whole = !c->can_cut || (c->tok->added.any_strip && !hits_in_order(c));
     c->want_special = (c->stretch.state & TD_SEG_SPECIAL) != 0;
+    c->want_whole = c->whole && (c->text.len != 0 || c->want_special || c->tok->padding != NULL);
     c->at = c->cursor = 0;
     c->begin = (c->stretch.state & TD_SEG_JOINED) != 0 ? SIZE_MAX : 0;
     c->has_hit = !c->whole && next_hit(c, 0);
@@ -158,10 +161,10 @@ static td_segment part(td_cutter *c, size_t end, uint32_t state)
 bool td_cutter_next(td_cutter *c, td_segment *ret)
 {
     if (c->whole) {
-        if (c->at == c->text.len && !c->want_special)
+        if (!c->want_whole)
             return false;
         *ret = part(c, c->text.len, c->want_special ? TD_SEG_WHOLE : 0);
-        c->want_special = false;
+        c->want_whole = false;
         return true;
     }
     if (c->has_hit && c->at == c->hit.start) {

@@ -141,6 +141,11 @@ bool td_token_id(const td_tokenizer *tok, td_str text, td_id *ret_id)
     return tok->model->token_to_id(tok->model, text, ret_id);
 }
 
+bool td_token_is_special(const td_tokenizer *tok, td_id id)
+{
+    return tk_added_is_special(&tok->added, id);
+}
+
 char *td_tokenizer_describe(const td_tokenizer *tok)
 {
     td_buf out = { 0 };
@@ -172,6 +177,7 @@ void td_encoder_free(td_encoder *enc)
     tk_regex_release(&enc->ctx);
     tk_cache_done(&enc->cache);
     td_free(enc->sink.ids);
+    tk_batch_done(&enc->batch);
     td_arena_done(&enc->ctx.arena);
     td_tokenizer_free(enc->tok);
     td_free(enc);
@@ -180,7 +186,7 @@ void td_encoder_free(td_encoder *enc)
 size_t td_encoder_bytes(const td_encoder *enc)
 {
     return sizeof *enc + enc->ctx.arena.total + enc->sink.cap * sizeof(td_id) +
-           tk_cache_bytes(&enc->cache);
+           tk_cache_bytes(&enc->cache) + tk_batch_bytes(&enc->batch);
 }
 
 void tk_encoder_force(td_encoder *enc, unsigned how)

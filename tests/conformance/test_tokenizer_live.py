@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
+from tokenizers.decoders import DecodeStream
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / os.environ.get("TD_BUILD", "build") / "tests" / "tools" / "token_tool"
 SCALE = float(os.environ.get("TD_TEST_SCALE", "1"))
-ADD_SPECIAL, PLAIN_TEXT, SKIP_SPECIAL = 1, 2, 1
+ADD_SPECIAL, PLAIN_TEXT, CODE_POINTS, SKIP_SPECIAL = 1, 2, 16, 1
 
 pytestmark = pytest.mark.skipif(not TOOL.exists(), reason=f"{TOOL} is not built")
 
@@ -45,7 +46,7 @@ def ask(path, cases):
         at += n
         return out[at - n : at].decode()
 
-    for op, _, _ in cases:
+    for op, _, arg in cases:
         at += 1
         if out[at - 1 : at] == b"-":
             answers.append(Error(text()))
@@ -56,9 +57,35 @@ def ask(path, cases):
             answers.append((numbers(n), list(zip(numbers(n), numbers(n)))))
         elif op in "dtD":
             answers.append(text())
+        elif op == "b":
+            (n,) = numbers(1)
+            first = numbers(n)
+            ids, starts, ends = (numbers(first[-1]) for _ in range(3))
+            answers.append([(ids[a:b], list(zip(starts[a:b], ends[a:b])))
+                            for a, b in itertools.pairwise(first)])
+        elif op == "s":
+            steps = []
+            for _ in range(step_count(arg)):
+                at += 1
+                kind = out[at - 1 : at]
+                steps.append(Error() if kind == b"!" else None if kind == b"." else text())
+            answers.append(steps)
         else:
             answers.append(numbers(2 if op == "i" else 1))
     return answers
+
+
+def stream_case(prompt, steps, flags=0):
+    lists = b"".join(struct.pack(f"<I{len(i)}I", len(i), *i) for i in [prompt, *steps])
+    return "s", flags, lists
+
+
+def step_count(arg):
+    at, lists = 0, 0
+    while at < len(arg):
+        at += 4 + 4 * struct.unpack_from("<I", arg, at)[0]
+        lists += 1
+    return lists - 1
 
 
 def char_offsets(text, offsets):
@@ -84,6 +111,51 @@ def compare_encode(path, reference, texts, flags=0):
         assert not isinstance(answer, Error), (text, answer)
         assert answer[0] == want.ids, text
         assert char_offsets(text, answer[1]) == want.offsets, text
+
+
+def compare_batch(path, reference, texts, flags=0):
+    """A batch, in code points. Texts that the reference refuses are left out."""
+    reference.encode_special_tokens = bool(flags & PLAIN_TEXT)
+    special, good = bool(flags & ADD_SPECIAL), []
+    for text in texts:
+        try:
+            reference.encode(text, add_special_tokens=special)
+        except BaseException:  # noqa: S112
+            continue
+        good.append(text)
+    arg = b"".join(struct.pack("<I", len(t.encode())) + t.encode() for t in good)
+    (answer,) = ask(path, [("b", flags | CODE_POINTS, arg)])
+    assert not isinstance(answer, Error), answer
+    want = reference.encode_batch(good, add_special_tokens=special)
+    for text, got, w in zip(good, answer, want, strict=True):
+        assert got == (w.ids, w.offsets), text
+
+
+def compare_stream(path, reference, cases):
+    """[(ids before the stream, ids of each step)], step for step."""
+    for flags in (0, SKIP_SPECIAL):
+        answers = ask(path, [stream_case(prompt, steps, flags) for prompt, steps in cases])
+        for (prompt, steps), answer in zip(cases, answers, strict=True):
+            stream = DecodeStream(ids=prompt, skip_special_tokens=bool(flags))
+            for at, (ids, got) in enumerate(zip(steps, answer, strict=True)):
+                try:
+                    want = stream.step(reference, ids)
+                except BaseException:  # the decoder panics, or changes earlier text
+                    assert isinstance(got, Error), (prompt, steps[: at + 1], got)
+                    continue
+                assert got == want and not isinstance(got, Error), (prompt, steps[: at + 1])
+
+
+def random_steps(rng, ids, size):
+    """The ids one by one, and with random ones among them a few at a time, behind a prompt."""
+    cut = rng.randint(0, len(ids))
+    mixed = [rng.randrange(size) if rng.random() < 0.2 else i for i in ids]
+    out, at = [], cut
+    while at < len(ids):
+        n = rng.choice([0, 1, 1, 1, 2, 5])
+        out.append(mixed[at : at + n])
+        at += n
+    return [([], [[i] for i in ids]), (mixed[:cut], out)]
 
 
 def compare_decode(path, reference, lists):
@@ -146,6 +218,14 @@ def test_real(model_dir, name):
     size = reference.get_vocab_size() + 10
     lists += [[rng.randrange(size) for _ in range(20)] for _ in range(200)]
     compare_decode(path, reference, lists)
+    compare_batch(path, reference, texts[:200], ADD_SPECIAL)
+    size -= 10
+    compare_stream(path, reference, [c for i in lists[:100] + lists[-20:] for c in
+                                     random_steps(rng, [x for x in i if x < size], size)])
+    added = reference.get_added_tokens_decoder()
+    special = [i in added and added[i].special for i in range(size)]
+    answers = ask(path, [("p", 0, struct.pack("<I", i)) for i in range(size)])
+    assert [a == [1] for a in answers] == special
     assert ask(path, [("v", 0, b"")]) == [[reference.get_vocab_size()]]
 
 
@@ -208,9 +288,11 @@ def check(tmp_path, document, extra=(), count=150, seed=3):
     texts = ["", " ", *(small_text(rng, extra) for _ in range(int(count * SCALE)))]
     for flags in (0, ADD_SPECIAL, PLAIN_TEXT):
         compare_encode(path, reference, texts, flags)
+    compare_batch(path, reference, texts[:30], ADD_SPECIAL)
     size = reference.get_vocab_size() + 3
     lists = [[rng.randrange(size) for _ in range(rng.randint(0, 8))] for _ in range(100)]
     compare_decode(path, reference, lists)
+    compare_stream(path, reference, [c for i in lists[:20] for c in random_steps(rng, i, size)])
 
 
 MODELS = [
@@ -315,12 +397,95 @@ DECODERS = [
     {"type": "Replace", "pattern": {"Regex": "[a-d]+"}, "content": "<>"},
     {"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "ByteLevel", "add_prefix_space": False,
                                                          "trim_offsets": False, "use_regex": False}]},
+    {"type": "WordPiece", "prefix": "a", "cleanup": True}, {"type": "WordPiece", "prefix": "", "cleanup": False},
+    {"type": "BPEDecoder", "suffix": "b"}, {"type": "CTC", "pad_token": "a", "word_delimiter_token": "-",
+                                            "cleanup": True},
+    {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+    {"type": "Metaspace", "replacement": "a", "prepend_scheme": "never", "split": True},
+    {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False},
+    {"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "Replace", "pattern": {"Regex": ".$"},
+                                                        "content": "?"}]},
+    {"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": "a", "start": 0, "stop": 1}]},
 ]
 
 
 @pytest.mark.parametrize("decoder", DECODERS, ids=str)
 def test_decoders(tmp_path, decoder):
     check(tmp_path, {"model": bpe(byte_fallback="all"), "decoder": decoder}, count=20)
+
+
+# ---- truncation and padding ----
+
+TRUNCATION = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
+PADDING = {"strategy": {"Fixed": 7}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 5,
+           "pad_type_id": 0, "pad_token": "<pad>"}
+POSTS = [None, TEMPLATE, TWICE, {"type": "BertProcessing", "sep": ["a", 1], "cls": ["b", 2]},
+         {"type": "RobertaProcessing", "sep": ["a", 1], "cls": ["b", 2], "trim_offsets": True,
+          "add_prefix_space": True},
+         {"type": "Sequence", "processors": [
+             {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+             TEMPLATE]}]
+
+
+def check_limits(tmp_path, truncation, padding, posts=POSTS):
+    for post in posts:
+        check(tmp_path, {"model": bpe(unk_token="<unk>"), "post_processor": post,
+                         "truncation": truncation, "padding": padding}, count=12)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 6, 2**63, 2**64 - 1])
+def test_truncation(tmp_path, length):
+    for stride, direction in itertools.product((0, 1, 2), ("Right", "Left")):
+        check_limits(tmp_path, {**TRUNCATION, "max_length": length, "stride": stride,
+                                "direction": direction}, None)
+
+
+@pytest.mark.parametrize("strategy", ["OnlyFirst", "OnlySecond", {"OnlySecond": None}], ids=str)
+def test_truncation_strategy(tmp_path, strategy):
+    check_limits(tmp_path, {**TRUNCATION, "strategy": strategy}, None)
+
+
+@pytest.mark.parametrize("strategy", ["BatchLongest", {"BatchLongest": None}, {"Fixed": 0}, {"Fixed": 9}],
+                         ids=str)
+def test_padding(tmp_path, strategy):
+    for multiple, direction in itertools.product((None, 0, 1, 4), ("Right", "Left")):
+        padding = {**PADDING, "strategy": strategy, "pad_to_multiple_of": multiple, "direction": direction}
+        check_limits(tmp_path, None, padding, POSTS[:2])
+        check_limits(tmp_path, {**TRUNCATION, "direction": direction}, padding, POSTS[1:])
+
+
+def test_limits_with_fast_words(model_dir, tmp_path):
+    document = json.loads((model_dir("qwen3") / "tokenizer.json").read_text())
+    path = tmp_path / "tokenizer.json"
+    for truncation, padding in ((TRUNCATION, None), ({**TRUNCATION, "direction": "Left"}, PADDING),
+                                (None, {**PADDING, "direction": "Left"})):
+        path.write_text(json.dumps({**document, "truncation": truncation, "padding": padding}))
+        reference = Tokenizer.from_file(str(path))
+        texts = random_texts(reference, 100, 5)
+        compare_encode(path, reference, texts)
+        compare_batch(path, reference, texts, ADD_SPECIAL)
+
+
+ODD_LIMITS = [
+    {"truncation": value} for value in (
+        False, "x", {}, *({k: v for k, v in TRUNCATION.items() if k != key} for key in TRUNCATION),
+        *({**TRUNCATION, "max_length": v} for v in (-1, 2.0, None, 2**64, "2")),
+        *({**TRUNCATION, "direction": v} for v in ("left", None, {"Left": None}, {"Left": 1})),
+        {**TRUNCATION, "strategy": "longest_first"}, {**TRUNCATION, "other": 1})
+] + [
+    {"padding": value} for value in (
+        False, {}, *({k: v for k, v in PADDING.items() if k != key} for key in PADDING),
+        *({**PADDING, "strategy": v} for v in ({}, "Fixed", {"Fixed": "3"}, {"Fixed": 3, "BatchLongest": None},
+                                                {"Fixed": None}, {"BatchLongest": 1}, None)),
+        *({**PADDING, "pad_id": v} for v in (-1, 2**32, 99)), {**PADDING, "pad_token": None},
+        {**PADDING, "pad_type_id": -3}, {**PADDING, "pad_to_multiple_of": 2.0},
+        {**PADDING, "direction": "left"}, {**PADDING, "direction": {"Left": None}})
+]
+
+
+@pytest.mark.parametrize("limits", ODD_LIMITS, ids=str)
+def test_odd_limits(tmp_path, limits):
+    check(tmp_path, {"version": "1.0", "model": bpe(unk_token="<unk>"), **limits}, count=10)
 
 
 REFUSED = [

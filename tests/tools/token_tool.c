@@ -9,6 +9,10 @@
  *      and counting by segments must agree, else the answer is an error.
  *   d  decode ids: length, text        t  token text of an id: length, text
  *   i  id of a token text: 0 or 1, id  v  vocabulary size      D  description: length, text
+ *   b  encode many texts, each as length and bytes: their number + 1 ends, ids, starts, ends
+ *   s  decode as a stream: the ids before it as count and ids, then steps in the same form; for
+ *      each step '=' with length and text, '.' (nothing yet) or '!' (an error)
+ *   p  whether an id is special
  * A file that cannot be loaded is one '-' answer. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +106,75 @@ static td_code do_encode(td_encoder *enc, unsigned flags, td_str text, td_error 
     return TD_OK;
 }
 
+/* Takes a number off the front; 0 at the end. */
+static uint32_t take(td_str *arg)
+{
+    uint32_t n = 0;
+    if (arg->len >= 4)
+        memcpy(&n, arg->ptr, 4);
+    *arg = arg->len >= 4 ? (td_str){ arg->ptr + 4, arg->len - 4 } : (td_str){ NULL, 0 };
+    return n;
+}
+
+static td_code do_batch(td_encoder *enc, unsigned flags, td_str arg, td_error *err)
+{
+    td_str *texts = calloc(arg.len / 4 + 1, sizeof *texts);
+    size_t count = 0;
+    while (texts != NULL && arg.len >= 4) {
+        size_t len = take(&arg);
+        texts[count++] = (td_str){ arg.ptr, len };
+        arg = (td_str){ arg.ptr + len, arg.len - len };
+    }
+    td_batch batch;
+    td_code code = td_encode_batch(enc, texts, count, flags | TD_ENCODE_OFFSETS, &batch, err);
+    free(texts);
+    TD_TRY(code);
+    putchar('+');
+    put_u32(count + 1);
+    for (size_t i = 0; i <= count; i++)
+        put_u32(batch.first[i]);
+    size_t all = batch.first[count];
+    if (all != 0) {
+        fwrite(batch.ids, sizeof *batch.ids, all, stdout);
+        fwrite(batch.starts, sizeof *batch.starts, all, stdout);
+        fwrite(batch.ends, sizeof *batch.ends, all, stdout);
+    }
+    return TD_OK;
+}
+
+static td_id *take_ids(td_str *arg, size_t *ret_count)
+{
+    *ret_count = take(arg);
+    td_id *ids = calloc(*ret_count + 1, sizeof *ids);
+    for (size_t i = 0; ids != NULL && i < *ret_count; i++)
+        ids[i] = take(arg);
+    return ids;
+}
+
+static td_code do_stream(td_tokenizer *tok, unsigned flags, td_str arg, td_error *err)
+{
+    size_t count;
+    td_id *ids = take_ids(&arg, &count);
+    td_decode_stream *stream = td_decode_stream_new(tok, ids, count, flags);
+    free(ids);
+    if (stream == NULL)
+        return td_fail_nomem(err);
+    putchar('+');
+    while (arg.len != 0) {
+        td_str text;
+        ids = take_ids(&arg, &count);
+        td_error local = TD_ERROR_INIT;
+        td_code code = td_decode_stream_step(stream, ids, count, &text, &local);
+        free(ids);
+        td_error_clear(&local);
+        putchar(code != TD_OK ? '!' : text.ptr == NULL ? '.' : '=');
+        if (code == TD_OK && text.ptr != NULL)
+            put_text(text);
+    }
+    td_decode_stream_free(stream);
+    return TD_OK;
+}
+
 static td_code do_case(td_encoder *enc, td_tokenizer *tok, int op, unsigned flags, td_str arg,
                        td_error *err)
 {
@@ -125,6 +198,14 @@ static td_code do_case(td_encoder *enc, td_tokenizer *tok, int op, unsigned flag
         putchar('+');
         put_u32(td_token_id(tok, arg, &id));
         put_u32(id);
+        return TD_OK;
+    case 'b':
+        return do_batch(enc, flags, arg, err);
+    case 's':
+        return do_stream(tok, flags, arg, err);
+    case 'p':
+        putchar('+');
+        put_u32(td_token_is_special(tok, take(&arg)));
         return TD_OK;
     case 'v':
         putchar('+');

@@ -13,7 +13,7 @@
 
 static uint64_t state = 88172645463325252u;
 
-static uint32_t pick(uint32_t n)
+static inline uint32_t pick(uint32_t n)
 {
     state ^= state << 13;
     state ^= state >> 7;

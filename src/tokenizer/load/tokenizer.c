@@ -147,12 +147,6 @@ static td_code walk(walker *w)
     return s->p == s->end ? TD_OK : tk_scan_fail(s, "text behind the end of the JSON value");
 }
 
-static td_code refuse(const tk_at *root, const tk_at *part)
-{
-    return part->value.tag == TD_V_NONE ? TD_OK
-                                        : tk_at_fail(root, part->key, "unsupported: not null");
-}
-
 static td_code check_version(const tk_at *at)
 {
     if (at->value.tag == TD_V_UNDEFINED)
@@ -176,9 +170,9 @@ static td_code make_all(walker *w, td_tokenizer *tok)
     tk_at version = { .load = &w->load, .up = &root, .key = "version", .value = s->version };
     TD_TRY(check_version(&version));
     tk_at part = at_section(&root, "truncation", s->truncation);
-    TD_TRY(refuse(&root, &part));
+    TD_TRY(tk_truncation_load(&part, &tok->truncation));
     part = at_section(&root, "padding", s->padding);
-    TD_TRY(refuse(&root, &part));
+    TD_TRY(tk_padding_load(&part, &tok->padding));
     part = at_section(&root, "model", s->model);
     if (part.value.tag == TD_V_NONE)
         return tk_at_fail(&root, "model", "missing");

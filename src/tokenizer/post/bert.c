@@ -41,7 +41,7 @@ td_code tk_make_post_bert(const tk_at *at, const tk_post **ret)
     bert *b = TK_NEW(at->load, bert);
     if (b == NULL)
         return TD_E_INTERNAL;
-    b->base = (tk_post){ .type = "BertProcessing", .apply = apply, .copies = 1 };
+    b->base = (tk_post){ .type = "BertProcessing", .apply = apply, .added = 2, .copies = 1 };
     TD_TRY(tk_get_token(at, "sep", &b->sep_text, &b->sep));
     TD_TRY(tk_get_token(at, "cls", &b->cls_text, &b->cls));
     if (tk_at_field(at, "trim_offsets", &field) && field.value.tag == TD_V_BOOL &&

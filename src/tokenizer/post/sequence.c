@@ -27,6 +27,7 @@ td_code tk_make_post_sequence(const tk_at *at, const tk_post **ret)
         if (p->copies == 1)
             p->copies = p->makes_parts && part->makes_parts ? 0 : part->copies;
         p->makes_parts |= part->makes_parts;
+        p->added += part->added;
     }
     *ret = p;
     return TD_OK;

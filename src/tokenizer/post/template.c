@@ -151,6 +151,7 @@ td_code tk_make_post_template(const tk_at *at, const tk_post **ret)
     bool second = false;
     for (uint32_t i = 0; i < t->single.count; i++) {
         t->base.copies += t->single.items[i].is_text;
+        t->base.added += t->single.items[i].count;
         second |= t->single.items[i].text == 1;
     }
     if (second) /* there is none */
