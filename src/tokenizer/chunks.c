@@ -31,12 +31,13 @@
  * left to right is then the same in both parts. Tokens that look at what stands around them, or
  * swallow white space, switch cutting off. Those with normalized=false are outside of the text.
  *
- * Stretches. A place is open when a text may be cut there as above and no added token with
- * normalized=false has its two characters next to each other. Then none lies across it, and the
- * search for them, left to right, finds the same on both sides as in the whole; with tokens that
- * look around or swallow white space nothing is open. What stands before the place may be an added
- * token or text. That tells whether the text behind it is the start of a piece, which matters where
- * a text is put in front of pieces; then the last characters of added tokens are not open. */
+ * Stretches. No added token with normalized=false can lie across a place when none has the two
+ * bytes around it next to each other. Then the search for them, left to right, finds the same on
+ * both sides as in the whole (unless tokens look around or swallow white space: then there are no
+ * stretches). So where one of them starts behind such a place, it is found there and the text is cut
+ * there. Other places may be cut as above: what stands before them is text or the end of an added
+ * token. Which of both matters where a text is put in front of pieces; then the last characters of
+ * added tokens are not open. */
 #include "tokenizer/chunks.h"
 
 #include <string.h>
@@ -46,13 +47,22 @@
 #include "tokenizer/norm/norm.h"
 #include "tokenizer/pretok/pretok.h"
 
-/* ---- places ---- */
+/* ---- pairs of bytes ---- */
 
-static bool is_blocked(const tk_chunks *c, char last, char first)
+static bool has_pair(const tk_byte_pairs *pairs, char l, char r)
 {
-    unsigned char f = (unsigned char)first;
-    return (c->blocked[(unsigned char)last][f >> 6] >> (f & 63) & 1) != 0;
+    unsigned char b = (unsigned char)r;
+    return (pairs->bits[(unsigned char)l][b >> 6] >> (b & 63) & 1) != 0;
 }
+
+static void add_pairs(tk_byte_pairs *pairs, td_str text)
+{
+    const unsigned char *s = (const unsigned char *)text.ptr;
+    for (size_t k = 1; k < text.len; k++)
+        pairs->bits[s[k - 1]][s[k] >> 6] |= (uint64_t)1 << (s[k] & 63);
+}
+
+/* ---- places ---- */
 
 /* l: ASCII, Cyrillic, kana, Han and Hangul letters of Unicode 1.1 (2.0), all of one code point in
  * NFC and NFKC. */
@@ -89,9 +99,9 @@ static bool words_can_cut(const tk_chunks *c, td_str text, size_t start, size_t 
     uint32_t left = td_utf8_prev(text.ptr + start, &x);
     if (!is_right(right) || !is_left(left))
         return false;
-    if (c->compat && right == 0xFF0C && is_blocked(c, y[-1], ','))
+    if (c->compat && right == 0xFF0C && has_pair(&c->blocked, y[-1], ','))
         return false;
-    return !is_blocked(c, y[-1], *y);
+    return !has_pair(&c->blocked, y[-1], *y);
 }
 
 static bool chars_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
@@ -116,7 +126,7 @@ static bool chars_can_cut(const tk_chunks *c, td_str text, size_t start, size_t 
         memcpy(pair + before, y, after);
     }
     return tk_can_cut(c->cuts, pair, pair + before, pair + before + after) &&
-           !is_blocked(c, pair[before - 1], pair[before]);
+           !has_pair(&c->blocked, pair[before - 1], pair[before]);
 }
 
 bool tk_chunks_can_cut(const tk_chunks *c, td_str text, size_t start, size_t at, size_t end)
@@ -209,9 +219,7 @@ static bool read_added(tk_chunks *c, const tk_added *a)
             continue;
         if (t->single_word || t->lstrip || t->rstrip)
             return false;
-        const unsigned char *s = (const unsigned char *)t->normalized_form.ptr;
-        for (size_t k = 1; k < t->normalized_form.len; k++)
-            c->blocked[s[k - 1]][s[k] >> 6] |= (uint64_t)1 << (s[k] & 63);
+        add_pairs(&c->blocked, t->normalized_form);
     }
     return true;
 }
@@ -236,31 +244,24 @@ static void choose_kind(tk_chunks *c, const td_tokenizer *tok)
  * chunks as well. Whether text can be cut there is asked later. CHOSEN is odd, so that four equal
  * bytes (indentation) choose no place. */
 enum { CHOSEN = 37, CHUNK_BITS = 63, STRETCH_BITS = 127 };
-/* Which pairs of ASCII characters are open. */
-static void read_open(tk_chunks *c, const tk_added *a)
+static void prepare_stretches(tk_chunks *c, const tk_added *a)
 {
     bool is_last[128] = { false };
+    c->added = a;
     for (uint32_t i = 0; i < a->count; i++) {
         const tk_added_token *t = &a->tokens[i];
-        if (t->single_word || t->lstrip || t->rstrip)
-            return;
         unsigned char last = (unsigned char)t->content.ptr[t->content.len - 1];
-        if (!t->normalized && last < 128)
-            is_last[last] = c->prefixed;
+        c->no_stretches |= t->single_word || t->lstrip || t->rstrip;
+        add_pairs(&c->joined, t->content);
+        if (last < 128)
+            is_last[last] |= c->prefixed && !t->normalized;
     }
     for (unsigned l = 0; l < 128; l++) {
         for (unsigned r = 0; r < 128; r++) {
             char pair[2] = { (char)l, (char)r };
-            if (!is_last[l] && tk_chunks_can_cut(c, (td_str){ pair, 2 }, 0, 1, 2))
+            if (!is_last[l] && !has_pair(&c->joined, pair[0], pair[1]) &&
+                tk_chunks_can_cut(c, (td_str){ pair, 2 }, 0, 1, 2))
                 c->open[l][r >> 6] |= (uint64_t)1 << (r & 63);
-        }
-    }
-    for (uint32_t i = 0; i < a->count; i++) {
-        td_str t = a->tokens[i].content;
-        for (size_t k = 1; k < t.len; k++) {
-            unsigned char l = (unsigned char)t.ptr[k - 1], r = (unsigned char)t.ptr[k];
-            if (l < 128 && r < 128)
-                c->open[l][r >> 6] &= ~((uint64_t)1 << (r & 63));
         }
     }
 }
@@ -271,8 +272,7 @@ void tk_chunks_init(tk_chunks *c, const td_tokenizer *tok)
     c->stretch_min = TK_STRETCH_MIN;
     c->stretch_bits = STRETCH_BITS;
     choose_kind(c, tok);
-    if (c->kind != TK_CHUNKS_NONE)
-        read_open(c, &tok->added);
+    prepare_stretches(c, &tok->added);
 }
 
 /* ---- choosing among them ---- */
@@ -375,11 +375,29 @@ static bool is_open(const tk_chunks *c, const char *p)
     return l < 128 && r < 128 && (c->open[l][r >> 6] >> (r & 63) & 1) != 0;
 }
 
-size_t tk_chunks_stretch_end(const tk_chunks *c, td_str text, size_t start)
+/* Where an added token starts in [at, end) so that the text is cut there; end: nowhere. */
+static size_t next_added(const tk_chunks *c, td_str text, size_t at, size_t end)
+{
+    size_t start, stop;
+    uint32_t value;
+    while (c->added->raw != NULL &&
+           tk_trie_find(c->added->raw, (td_str){ text.ptr, end }, at, &start, &stop, &value)) {
+        if (!has_pair(&c->joined, text.ptr[start - 1], text.ptr[start]))
+            return start;
+        at = start + 1;
+    }
+    return end;
+}
+
+size_t tk_chunks_stretch_end(const tk_chunks *c, td_str text, size_t start, bool plain)
 {
     size_t rest = text.len - start, at = start + c->stretch_min;
-    if (rest <= c->stretch_min)
+    if (rest <= c->stretch_min || c->no_stretches)
         return text.len;
+    size_t far = rest > TK_STRETCH_FAR ? start + TK_STRETCH_FAR : text.len;
+    size_t token = plain ? far : next_added(c, text, at, far);
+    if (token < far)
+        return token;
     size_t max = rest > TK_STRETCH_MAX ? start + TK_STRETCH_MAX : text.len;
     for (; (at = next_chosen(text, at, max, c->stretch_bits)) < max; at++)
         if (is_open(c, text.ptr + at))

@@ -103,7 +103,9 @@ bool td_cutter_stretch(td_cutter *c, td_segment *ret)
 {
     if (c->ended)
         return false;
-    set_stretch(c, c->can_cut ? tk_chunks_stretch_end(&c->chunks, c->all, c->next) : c->all.len);
+    bool plain = (c->flags & TD_ENCODE_PLAIN_TEXT) != 0;
+    set_stretch(c, c->can_cut ? tk_chunks_stretch_end(&c->chunks, c->all, c->next, plain)
+                              : c->all.len);
     *ret = c->stretch;
     return true;
 }
