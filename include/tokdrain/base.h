@@ -72,6 +72,8 @@ typedef struct td_error {
 #define TD_ERROR_INIT { .code = TD_OK, .offset = TD_NO_OFFSET, .message_index = -1 }
 
 TD_API void td_error_clear(td_error *err);
+/* Makes *err (cleared first) an error of the caller's own; message is copied in full. */
+TD_API void td_error_set(td_error *err, td_code code, td_str message);
 /* Moves *from into *to (cleared first); *from is empty afterwards. Both not NULL. */
 TD_API void td_error_move(td_error *to, td_error *from);
 

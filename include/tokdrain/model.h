@@ -41,6 +41,29 @@ typedef struct td_model_options {
  * message names what is in the way. A chat template that does not compile fails its use only. */
 TD_API TD_NODISCARD td_code td_model_new(const char *name, const td_model_options *options,
                                          td_model **ret_model, td_error *err);
+typedef struct td_named_text {
+    td_str name, text;
+} td_named_text;
+
+/* A model that another program has already loaded, in pieces. Everything is copied. */
+typedef struct td_model_parts {
+    const char *name;      /* what messages call it */
+    td_str tokenizer_json; /* the text of a finished tokenizer.json: used as it stands, but for its
+                              truncation and padding, which are not applied */
+    const td_named_text *templates; /* "default", "tool_use", ... and their sources */
+    size_t template_count;
+    bool templates_by_name;       /* a request may pick one by its name */
+    const td_named_text *special; /* variables of templates, in order: "bos_token", ... */
+    size_t special_count;
+    td_str class_name;         /* tokenizer class, for its rules of decoding; may be empty */
+    bool cleans_up_spaces;     /* decoding cleans up spaces before marks */
+    bool cleans_up_bpe;        /* also where the tokenizer is a BPE */
+    bool split_special_tokens; /* special tokens in texts are text */
+} td_model_parts;
+
+/* TD_E_INPUT: malformed text; TD_E_TOKENIZER: as td_model_new. */
+TD_API TD_NODISCARD td_code td_model_new_from_parts(const td_model_parts *parts,
+                                                    td_model **ret_model, td_error *err);
 /* Another owner of the same model; each owner calls td_model_free. */
 TD_API td_model *td_model_ref(td_model *model);
 TD_API void td_model_free(td_model *model);

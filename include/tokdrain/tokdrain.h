@@ -3,7 +3,9 @@
 #define TOKDRAIN_TOKDRAIN_H
 
 #include "tokdrain/base.h"
+#include "tokdrain/build.h"
 #include "tokdrain/counter.h"
+#include "tokdrain/direct.h"
 #include "tokdrain/model.h"
 #include "tokdrain/request.h"
 #include "tokdrain/template.h"

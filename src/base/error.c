@@ -62,6 +62,12 @@ static void set_message(td_error *err, const char *ptr, size_t len)
     err->message_len = len;
 }
 
+void td_error_set(td_error *err, td_code code, td_str message)
+{
+    td_error_clear(err);
+    td_fail_text(err, code, TD_NO_OFFSET, message);
+}
+
 static td_code raise(td_error *err, td_code code, uint64_t offset)
 {
     assert(code != TD_OK && err != NULL);

@@ -28,7 +28,7 @@ static const char *keep_text(td_model *m, const char *text)
     return copy;
 }
 
-static td_code keep_tokens(td_model *m, const td_tokens *t, td_error *err)
+td_code td_model_keep_tokens(td_model *m, const td_tokens *t, td_error *err)
 {
     m->added.items = td_arena_array(&m->arena, td_added, t->added.count + 1);
     m->named.items = td_arena_array(&m->arena, td_named, t->named.count + 1);
@@ -52,9 +52,8 @@ static td_code keep_tokens(td_model *m, const td_tokens *t, td_error *err)
     return TD_OK;
 }
 
-/* Hands changed sections and the file's bulk to the tokenizer. */
-static td_code tokenizer_from_sections(td_model *m, const td_dict *root, const td_skimmed *bulk,
-                                       td_error *err)
+td_code td_model_set_sections(td_model *m, const td_dict *root, const td_skimmed *bulk,
+                              td_error *err)
 {
     td_buf text = { 0 };
     td_code code = td_buf_reserve(&text, bulk->vocab.len + bulk->merges.len + (64 << 10));
@@ -101,7 +100,7 @@ static td_code load_as_it_stands(td_model *m, td_arena *a, td_str json, const td
         tokens.added = (td_token_list){ 0 };
     }
     TD_TRY(td_tokens_of_file(a, files->file, &tokens.added, err));
-    return keep_tokens(m, &tokens, err);
+    return td_model_keep_tokens(m, &tokens, err);
 }
 
 static bool is_set(const td_dict *d, const char *key)
@@ -184,7 +183,7 @@ static td_code make_tokenizer(loader *l)
         !td_dict_set(l->a, root, td_key(TD_STR("padding")), td_none()) ||
         !td_dict_set(l->a, root, td_key(TD_STR("added_tokens")), added))
         return td_arena_fail(l->a, l->err);
-    td_code code = tokenizer_from_sections(l->m, root, &bulk, l->err);
+    td_code code = td_model_set_sections(l->m, root, &bulk, l->err);
     return code == TD_E_INPUT && l->json.ptr != NULL ? place_in_file(l) : code;
 }
 
@@ -203,7 +202,7 @@ static td_code load_by_class(loader *l, const td_class_choice *choice)
     }
     TD_TRY(td_tokens_merge(l->a, &l->files, &l->tokens, l->err));
     m->rules |= l->tokens.changed ? TD_RULE_TOKENS : 0;
-    TD_TRY(keep_tokens(m, &l->tokens, l->err));
+    TD_TRY(td_model_keep_tokens(m, &l->tokens, l->err));
     bool cuts = l->json.ptr != NULL &&
                 (is_set(l->files.file, "truncation") || is_set(l->files.file, "padding"));
     m->rules |= cuts ? TD_RULE_UNCUT : 0;
@@ -342,8 +341,14 @@ static td_code load(td_model *m, td_arena *a, const char *name, const td_model_o
     return dir != NULL ? load_directory(m, a, dir, err) : err->code;
 }
 
-td_code td_model_new(const char *name, const td_model_options *options, td_model **ret_model,
-                     td_error *err)
+/* What a model is made of, and from. */
+typedef struct source {
+    const char *name;
+    const td_model_options *options;
+    const td_model_parts *parts; /* NULL: the name tells */
+} source;
+
+static td_code make_model(const source *from, td_model **ret_model, td_error *err)
 {
     td_error local = TD_ERROR_INIT;
     uint64_t start = td_now_ns();
@@ -354,7 +359,8 @@ td_code td_model_new(const char *name, const td_model_options *options, td_model
         code = td_fail_nomem(&local);
     } else {
         atomic_init(&m->owners, 1);
-        code = load(m, &work, name, options != NULL ? options : &no_options, &local);
+        code = from->parts != NULL ? td_model_take_parts(m, &work, from->parts, &local)
+                                   : load(m, &work, from->name, from->options, &local);
     }
     td_arena_done(&work);
     if (code == TD_OK) {
@@ -367,6 +373,19 @@ td_code td_model_new(const char *name, const td_model_options *options, td_model
         td_error_move(err, &local);
     td_error_clear(&local);
     return code;
+}
+
+td_code td_model_new(const char *name, const td_model_options *options, td_model **ret_model,
+                     td_error *err)
+{
+    source from = { .name = name, .options = options != NULL ? options : &no_options };
+    return make_model(&from, ret_model, err);
+}
+
+td_code td_model_new_from_parts(const td_model_parts *parts, td_model **ret_model, td_error *err)
+{
+    source from = { .parts = parts };
+    return make_model(&from, ret_model, err);
 }
 
 td_model *td_model_ref(td_model *m)

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "chat/added_tokens.h"
+#include "chat/skim.h"
 #include "tokdrain/model.h"
 #include "value/value.h"
 
@@ -32,7 +33,7 @@ struct td_model {
     atomic_uint owners;
     td_arena arena; /* every text and array below */
     const char *name;
-    const char *kind; /* "built-in", "directory", "file" */
+    const char *kind; /* "built-in", "directory", "file", "parts" */
     td_tokenizer *tokenizer;
 
     td_model_template *templates;
@@ -59,6 +60,14 @@ td_code td_model_pick_template(const td_model *m, td_str asked, bool has_tools, 
                                td_error *err);
 
 /* ---- parts of loading ---- */
+
+/* Copies added and named tokens into m. */
+td_code td_model_keep_tokens(td_model *m, const td_tokens *t, td_error *err);
+/* Makes the tokenizer of changed sections and the file's bulk. */
+td_code td_model_set_sections(td_model *m, const td_dict *root, const td_skimmed *bulk,
+                              td_error *err);
+/* Fills m from parts; a is for what is needed meanwhile. */
+td_code td_model_take_parts(td_model *m, td_arena *a, const td_model_parts *parts, td_error *err);
 
 /* Adds a template; file and name are copied. */
 td_code td_model_add_template(td_model *m, td_str name, const char *file, td_str source,

@@ -244,8 +244,10 @@ static td_code check_objects(const char *key, td_value v, td_error *err)
     return TD_OK;
 }
 
-static td_code check_messages(td_value messages, td_error *err)
+static td_code check_messages(td_value messages, bool empty_allowed, td_error *err)
 {
+    if (messages.len == 0 && empty_allowed)
+        return TD_OK;
     if (messages.len == 0)
         return td_fail(err, TD_E_INPUT, "there are no messages: at least one is needed");
     if (messages.as.items[0].tag == TD_V_LIST)
@@ -301,7 +303,7 @@ static td_code render_with(const td_chat_env *env, td_chat_call *call, const td_
                            td_chat_work *work, td_error *err)
 {
     td_arena *a = &work->arena;
-    TD_TRY(check_messages(call->messages, err));
+    TD_TRY(check_messages(call->messages, env->empty_allowed, err));
     if (call->parse_arguments)
         TD_TRY(td_shape_arguments(a, call->messages, &call->messages, err));
     if (call->sanitize && call->mask)

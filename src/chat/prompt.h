@@ -15,6 +15,7 @@ typedef struct td_chat_env {
     const char *default_template_file;
     const td_dict *default_kwargs; /* NULL: none */
     bool parse_arguments;
+    bool empty_allowed; /* a conversation without messages is rendered, as one of a batch is */
     jj_now now;
 } td_chat_env;
 

@@ -38,108 +38,7 @@ static td_code own_copy(td_request *r, td_str bytes, td_error *err)
     return TD_OK;
 }
 
-td_code td_request_new(td_str json, td_release_fn release, void *user, td_request **ret_request,
-                       td_error *err)
-{
-    td_error local = TD_ERROR_INIT;
-    td_request *r = NULL;
-    td_code code = new_request(&r, &local);
-    if (code == TD_OK && release == NULL) {
-        code = own_copy(r, json, &local);
-    } else if (code == TD_OK) {
-        r->json = json;
-        r->release = release;
-        r->release_user = user;
-    }
-    if (code == TD_OK) {
-        *ret_request = r;
-        return TD_OK;
-    }
-    td_request_free(r);
-    if (err != NULL)
-        td_error_move(err, &local);
-    td_error_clear(&local);
-    return code;
-}
-
-td_code td_request_new_text(td_str text, bool add_special_tokens, td_request **ret_request,
-                            td_error *err)
-{
-    td_error local = TD_ERROR_INIT;
-    td_request *r = NULL;
-    td_code code = td_request_new(text, NULL, NULL, &r, &local);
-    if (code != TD_OK) {
-        if (err != NULL)
-            td_error_move(err, &local);
-        td_error_clear(&local);
-        return code;
-    }
-    r->decoded = true;
-    r->via = TD_VIA_TEXT;
-    r->keys.id = td_none();
-    r->keys.text = td_string(r->json);
-    r->keys.add_special_tokens = td_bool(add_special_tokens);
-    *ret_request = r;
-    return TD_OK;
-}
-
-td_code td_request_new_failed(td_error *failure, td_request **ret_request, td_error *err)
-{
-    td_error local = TD_ERROR_INIT;
-    td_request *r = NULL;
-    td_code code = new_request(&r, &local);
-    if (code != TD_OK) {
-        td_error_clear(failure);
-        if (err != NULL)
-            td_error_move(err, &local);
-        td_error_clear(&local);
-        return code;
-    }
-    r->decoded = true;
-    r->keys.id = td_none();
-    td_error_move(&r->failure, failure);
-    *ret_request = r;
-    return TD_OK;
-}
-
-void td_request_free(td_request *r)
-{
-    if (r == NULL)
-        return;
-    if (r->release != NULL)
-        r->release(r->release_user, r->json.ptr);
-    else
-        td_free((char *)r->json.ptr);
-    td_arena_done(&r->arena);
-    td_error_clear(&r->failure);
-    td_result_free(r->box != NULL ? &r->box->pub : NULL);
-    td_free(r);
-}
-
-void td_request_set_origin(td_request *r, const char *file, uint64_t line, uint64_t offset)
-{
-    r->file = file;
-    r->line = line;
-    r->offset = offset;
-}
-
-size_t td_request_bytes(const td_request *r)
-{
-    return sizeof *r + r->json.len + r->arena.total;
-}
-
-/* Positions of a read error are relative to the line; the user wants the file's. */
-void td_request_place(const td_request *r, td_error *e)
-{
-    if (r->line != 0)
-        e->line = (uint32_t)(r->line + (e->line > 0 ? e->line - 1 : 0));
-    if (e->offset != TD_NO_OFFSET)
-        e->offset += r->offset;
-    else
-        e->offset = r->offset;
-    if (r->file != NULL)
-        td_error_in_file(e, r->file);
-}
+/* ---- what a decoded request says ---- */
 
 typedef struct key_slot {
     td_str name;
@@ -230,6 +129,126 @@ static td_code check_shape(const td_request *r, td_error *err)
     }
     TD_TRY(check_type("chat_template", k->chat_template, TD_V_STR, "a string", err));
     return check_type("chat_template_kwargs", k->chat_template_kwargs, TD_V_DICT, "an object", err);
+}
+
+/* ---- making and freeing ---- */
+
+td_code td_request_new(td_str json, td_release_fn release, void *user, td_request **ret_request,
+                       td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    td_request *r = NULL;
+    td_code code = new_request(&r, &local);
+    if (code == TD_OK && release == NULL) {
+        code = own_copy(r, json, &local);
+    } else if (code == TD_OK) {
+        r->json = json;
+        r->release = release;
+        r->release_user = user;
+    }
+    if (code == TD_OK) {
+        *ret_request = r;
+        return TD_OK;
+    }
+    td_request_free(r);
+    if (err != NULL)
+        td_error_move(err, &local);
+    td_error_clear(&local);
+    return code;
+}
+
+td_code td_request_new_text(td_str text, bool add_special_tokens, td_request **ret_request,
+                            td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    td_request *r = NULL;
+    td_code code = td_request_new(text, NULL, NULL, &r, &local);
+    if (code != TD_OK) {
+        if (err != NULL)
+            td_error_move(err, &local);
+        td_error_clear(&local);
+        return code;
+    }
+    r->decoded = true;
+    r->via = TD_VIA_TEXT;
+    r->keys.id = td_none();
+    r->keys.text = td_string(r->json);
+    r->keys.add_special_tokens = td_bool(add_special_tokens);
+    *ret_request = r;
+    return TD_OK;
+}
+
+td_code td_request_of_map(const td_dict *map, td_arena *a, td_request **ret_request, td_error *err)
+{
+    td_request *r = NULL;
+    TD_TRY(new_request(&r, err));
+    r->decoded = r->made = true;
+    r->keys = (td_request_keys){ .id = td_none() };
+    pick_keys(&r->keys, map);
+    r->via = winner(&r->keys);
+    check_shape(r, &r->failure); /* the item's own error */
+    r->arena = *a;
+    *a = (td_arena){ 0 };
+    *ret_request = r;
+    return TD_OK;
+}
+
+td_code td_request_new_failed(td_error *failure, td_request **ret_request, td_error *err)
+{
+    td_error local = TD_ERROR_INIT;
+    td_request *r = NULL;
+    td_code code = new_request(&r, &local);
+    if (code != TD_OK) {
+        td_error_clear(failure);
+        if (err != NULL)
+            td_error_move(err, &local);
+        td_error_clear(&local);
+        return code;
+    }
+    r->decoded = true;
+    r->keys.id = td_none();
+    td_error_move(&r->failure, failure);
+    *ret_request = r;
+    return TD_OK;
+}
+
+void td_request_free(td_request *r)
+{
+    if (r == NULL)
+        return;
+    if (r->release != NULL)
+        r->release(r->release_user, r->json.ptr);
+    else
+        td_free((char *)r->json.ptr);
+    td_arena_done(&r->arena);
+    td_error_clear(&r->failure);
+    td_result_free(r->box != NULL ? &r->box->pub : NULL);
+    td_free(r);
+}
+
+void td_request_set_origin(td_request *r, const char *file, uint64_t line, uint64_t offset)
+{
+    r->file = file;
+    r->line = line;
+    r->offset = offset;
+}
+
+size_t td_request_bytes(const td_request *r)
+{
+    return sizeof *r + r->json.len + r->arena.total;
+}
+
+/* Positions of a read error are relative to the line; the user wants the file's. */
+void td_request_place(const td_request *r, td_error *e)
+{
+    if (r->line != 0)
+        e->line = (uint32_t)(r->line + (e->line > 0 ? e->line - 1 : 0));
+    if (e->offset != TD_NO_OFFSET)
+        e->offset += r->offset;
+    else
+        e->offset = r->offset;
+    if (r->file != NULL)
+        td_error_in_file(e, r->file);
 }
 
 void td_request_read(td_request *r, td_arena *a)

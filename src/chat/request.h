@@ -64,6 +64,10 @@ void td_request_place(const td_request *r, td_error *err);
  * TD_E_TEMPLATE when the values have no JSON text. */
 TD_NODISCARD td_code td_request_write(const td_request *r, td_buf *out, td_error *err);
 
+/* A decoded request from its map. Takes what *a holds, where the map lives: *a is empty
+ * afterwards, but on failure. */
+td_code td_request_of_map(const td_dict *map, td_arena *a, td_request **ret_request, td_error *err);
+
 /* Decodes r into a, unless it is decoded. Failures go to r->failure and decide nothing here. */
 void td_request_read(td_request *r, td_arena *a);
 

@@ -14,12 +14,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/thread.h"
-#include "count/process.h"
-#include "value/json.h"
+#include "count/shared.h"
 
 enum { JOBS_MAX = 1024, QUEUE_ITEMS = 1024 };
 static const size_t QUEUE_BYTES = (size_t)256 << 20;
-static const size_t MEMO_BYTES = (size_t)256 << 20;
 
 typedef enum slot_state { EMPTY, PENDING, RUNNING, DONE } slot_state;
 
@@ -159,47 +157,13 @@ static void *work(void *user)
 
 /* ---- life ---- */
 
-static td_code copy_text(td_arena *a, td_str *text, td_error *err)
+static td_code make_parts(td_counter *c, td_model *model, const td_counter_options *options,
+                          td_error *err)
 {
-    if (text->ptr == NULL)
-        return TD_OK;
-    char *copy = td_arena_array(a, char, text->len + 64);
-    if (copy == NULL)
-        return td_arena_fail(a, err);
-    memcpy(copy, text->ptr, text->len);
-    memset(copy + text->len, 0, 64);
-    text->ptr = copy;
-    return TD_OK;
-}
-
-static td_code set_defaults(td_counter *c, td_error *err)
-{
-    td_counter_options *o = &c->shared.options;
-    td_chat_env *env = &c->shared.env;
-    td_str file = { o->template_file, o->template_file != NULL ? strlen(o->template_file) : 0 };
-    TD_TRY(copy_text(&c->texts, &o->chat_template, err));
-    TD_TRY(copy_text(&c->texts, &file, err));
-    TD_TRY(copy_text(&c->texts, &o->chat_template_kwargs, err));
-    env->model = c->shared.model;
-    env->default_template = o->chat_template;
-    env->default_template_file = file.ptr != NULL ? file.ptr : "chat_template";
-    env->parse_arguments = o->parse_arguments;
-    env->now = (jj_now){ o->now.fixed, o->now.unix_seconds, o->now.microseconds,
-                         o->now.utc_offset_seconds };
-    if (o->chat_template_kwargs.ptr == NULL)
-        return TD_OK;
-    td_value kwargs;
-    if (td_json_read(&c->texts, o->chat_template_kwargs, &kwargs, err) != TD_OK)
-        return td_while(err, "chat_template_kwargs");
-    if (kwargs.tag != TD_V_DICT)
-        return td_fail(err, TD_E_INPUT, "chat_template_kwargs must be a JSON object, not %s",
-                       td_value_type_name(kwargs));
-    env->default_kwargs = kwargs.as.dict;
-    return TD_OK;
-}
-
-static td_code make_parts(td_counter *c, td_error *err)
-{
+    td_counter_options own = *options;
+    bool outside = own.worker_command != NULL;
+    own.no_reuse |= outside;
+    TD_TRY(td_shared_init(&c->shared, outside ? NULL : model, &own, &c->texts, err));
     td_counter_options *o = &c->shared.options;
     if (o->jobs == 0)
         o->jobs = td_cores_available();
@@ -211,21 +175,14 @@ static td_code make_parts(td_counter *c, td_error *err)
     while (c->slot_count < c->items_max && c->slot_count < SIZE_MAX / 2)
         c->slot_count *= 2;
     c->paused = o->paused;
-    c->shared.env.templates = td_template_cache_new();
     c->slots = td_calloc(c->slot_count, sizeof *c->slots);
     c->workers = td_calloc(o->jobs, sizeof *c->workers);
-    bool outside = o->worker_command != NULL;
+    if (c->slots == NULL || c->workers == NULL)
+        return td_fail_nomem(err);
     if (outside && o->operation != TD_DO_COUNT)
         return td_fail(err, TD_E_INPUT, "external workers only count");
     if (!outside && c->shared.model == NULL)
         return td_fail(err, TD_E_INPUT, "a counter needs a model");
-    o->no_reuse |= outside;
-    if (!o->no_reuse)
-        c->shared.memo = td_memo_new(o->memo_bytes != 0 ? o->memo_bytes : MEMO_BYTES);
-    if (c->shared.env.templates == NULL || c->slots == NULL || c->workers == NULL ||
-        (!o->no_reuse && c->shared.memo == NULL))
-        return td_fail_nomem(err);
-    TD_TRY(set_defaults(c, err));
     if (outside)
         c->shared.pool = td_pool_new(o, &c->interrupt, err);
     return err->code;
@@ -288,6 +245,7 @@ static bool init_locks(td_counter *c)
 td_code td_counter_new(td_model *model, const td_counter_options *options, td_counter **ret_counter,
                        td_error *err)
 {
+    static const td_counter_options no_options;
     td_error local = TD_ERROR_INIT;
     td_counter *c = td_calloc(1, sizeof *c);
     if (c != NULL && !init_locks(c)) {
@@ -298,14 +256,10 @@ td_code td_counter_new(td_model *model, const td_counter_options *options, td_co
     if (c == NULL) {
         code = td_fail_nomem(&local);
     } else {
-        if (options != NULL)
-            c->shared.options = *options;
         c->start_error = (td_error)TD_ERROR_INIT;
-        if (model != NULL && c->shared.options.worker_command == NULL)
-            c->shared.model = td_model_ref(model);
         c->shared.interrupt = &c->interrupt;
         atomic_init(&c->interrupt, false);
-        code = make_parts(c, &local);
+        code = make_parts(c, model, options != NULL ? options : &no_options, &local);
         if (code == TD_OK)
             code = start_workers(c, &local);
     }
@@ -339,12 +293,9 @@ void td_counter_free(td_counter *c)
     }
     td_pool_free(c->shared.pool);
     td_error_clear(&c->start_error);
-    td_memo_free(c->shared.memo);
-    td_template_cache_free(c->shared.env.templates);
+    td_shared_done(&c->shared, &c->texts);
     td_free(c->slots);
     td_free(c->workers);
-    td_arena_done(&c->texts);
-    td_model_free(c->shared.model);
     td_cond_done(&c->work);
     td_cond_done(&c->done);
     td_cond_done(&c->space);
