@@ -30,6 +30,10 @@ header() { echo "#include <$1>" | cc -E -x c - ; }
 cmocka() { printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <setjmp.h>' \
     '#include <stdint.h>' '#include <cmocka.h>' | cc -E -x c - ; }
 
+python_headers() {
+    test -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h"
+}
+
 fuzzer() {
     echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
         clang -fsanitize=fuzzer,address -x c - -o /dev/null
@@ -71,6 +75,7 @@ need_build() {
     need libxxhash-dev "hashes of text (xxHash)" header xxhash.h
     need libzmq3-dev "the transport of the metrics service (ZeroMQ)" header zmq.h
     need libcmocka-dev "unit tests" cmocka
+    need python3-dev "headers for the Python package" python_headers
 }
 
 # The environment is made anew whenever the pinned versions change.

@@ -1,0 +1,33 @@
+"""Options that several classes take: sizes and moments."""
+import datetime
+
+from tokdrain._errors import InputError
+
+_UNITS = {"": 1, "B": 1, "KB": 10 ** 3, "MB": 10 ** 6, "GB": 10 ** 9, "K": 1 << 10, "M": 1 << 20,
+          "G": 1 << 30, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
+
+
+def parse_size(size):
+    """Bytes of a number or a text such as "256MiB"."""
+    if isinstance(size, int):
+        return size
+    text = str(size).strip().upper()
+    digits = text.rstrip("KMGIB ")
+    try:
+        return int(float(digits) * _UNITS[text[len(digits):].strip()])
+    except (KeyError, ValueError):
+        raise InputError(f"{size!r} is no size: 256MiB, for example") from None
+
+
+def parse_moment(now):
+    """(fixed, seconds, microseconds, offset from UTC) of a datetime or ISO 8601 text."""
+    if now is None:
+        return 0, 0, 0, 0
+    if isinstance(now, str):
+        now = datetime.datetime.fromisoformat(now)
+    if now.tzinfo is None:
+        now = now.astimezone()
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    since = now - epoch
+    return (1, since.days * 86400 + since.seconds, since.microseconds,
+            int(now.utcoffset().total_seconds()))
