@@ -23,6 +23,12 @@ static inline uint32_t tk_block_equal(tk_block b, char c)
     return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(b, _mm_set1_epi8(c)));
 }
 
+/* Bit i: byte i is the same in both. */
+static inline uint32_t tk_block_same(tk_block a, tk_block b)
+{
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
+}
+
 /* Bit i: byte i is white space of JSON. */
 static inline uint32_t tk_block_white(tk_block b)
 {
@@ -73,14 +79,20 @@ static inline uint32_t tk_block_bits(uint64_t w)
     return (uint32_t)((w >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56);
 }
 
-static inline uint32_t tk_block_equal(tk_block b, char c)
+static inline uint32_t tk_block_same(tk_block a, tk_block b)
 {
     uint32_t bits = 0;
     for (int i = 0; i < 2; i++) {
-        uint64_t x = b.half[i] ^ 0x0101010101010101u * (uint8_t)c, low = 0x7F7F7F7F7F7F7F7Fu;
+        uint64_t x = a.half[i] ^ b.half[i], low = 0x7F7F7F7F7F7F7F7Fu;
         bits |= tk_block_bits(~(((x & low) + low) | x | low)) << (8 * i);
     }
     return bits;
+}
+
+static inline uint32_t tk_block_equal(tk_block b, char c)
+{
+    uint64_t all = 0x0101010101010101u * (uint8_t)c;
+    return tk_block_same(b, (tk_block){ { all, all } });
 }
 
 static inline uint32_t tk_block_white(tk_block b)

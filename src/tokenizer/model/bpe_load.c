@@ -27,6 +27,8 @@ typedef struct reader {
     const tk_at *at;
     tk_bpe *bpe;
     tk_scan scan;
+    bool pairs;
+    td_str gap, inner_gap; /* what stood between two merges; between left and right */
     pending batch[BATCH];
     uint32_t waiting; /* in the batch */
     uint32_t last;    /* place of the last product in the vocabulary */
@@ -191,19 +193,6 @@ static inline td_code add(reader *r, td_str left, td_str right)
     return r->waiting == BATCH ? run_batch(r) : TD_OK;
 }
 
-static td_code read_pair(reader *r)
-{
-    td_str left, right;
-    TD_TRY(tk_scan_take(&r->scan, '['));
-    TD_TRY(tk_scan_string(&r->scan, &left));
-    TD_TRY(keep(r, &left));
-    TD_TRY(tk_scan_take(&r->scan, ','));
-    TD_TRY(tk_scan_string(&r->scan, &right));
-    TD_TRY(keep(r, &right));
-    TD_TRY(tk_scan_take(&r->scan, ']'));
-    return add(r, left, right);
-}
-
 /* Where the only space of s is; SIZE_MAX when there is none or more than one. 16 bytes can be read
  * at s. */
 static inline size_t only_space(td_str s)
@@ -219,10 +208,8 @@ static inline size_t only_space(td_str s)
     return one ? at : SIZE_MAX;
 }
 
-static td_code read_line(reader *r)
+static td_code add_line(reader *r, td_str s)
 {
-    td_str s;
-    TD_TRY(tk_scan_string(&r->scan, &s));
     if (s.len != 0 && s.ptr[0] == '#' && td_str_starts(s, TD_STR("#version")))
         return TD_OK;
     TD_TRY(keep(r, &s));
@@ -235,16 +222,106 @@ static td_code read_line(reader *r)
     return add(r, left, right);
 }
 
+/* ---- JSON ----
+ *
+ * What stands between two strings is nearly always the same as the last time, so it is compared
+ * with that first. */
+
+enum { GAP_MAX = 2 * TK_BLOCK, NEAR_END = 256 };
+
+/* Remembers the bytes from the quote in front of from to the character in front of to. */
+static void learn(td_str *gap, const char *from, td_str to, const tk_scan *s)
+{
+    bool in_text = to.ptr > from && to.ptr < s->end && to.ptr - from < GAP_MAX;
+    *gap = in_text ? (td_str){ from - 1, (size_t)(to.ptr - from) + 1 } : (td_str){ NULL, 0 };
+}
+
+/* Whether p goes on with the gap; both have GAP_MAX readable bytes. */
+static inline bool is_gap(const char *p, td_str gap)
+{
+    if (gap.len == 0)
+        return false;
+    uint32_t there = (uint32_t)(((uint64_t)1 << gap.len) - 1);
+    uint32_t same = tk_block_same(tk_block_load(p), tk_block_load(gap.ptr)) |
+                    tk_block_same(tk_block_load(p + TK_BLOCK),
+                                  tk_block_load(gap.ptr + TK_BLOCK)) << TK_BLOCK;
+    return (same & there) == there;
+}
+
+/* A string without escapes that ends before limit; p stands behind its first quote. */
+static inline bool plain_string(const char *p, const char *limit, td_str *ret)
+{
+    for (const char *q = p; q < limit; q += TK_BLOCK) {
+        uint32_t stops = tk_block_stops(tk_block_load(q));
+        if (stops != 0) {
+            q += __builtin_ctz(stops);
+            *ret = (td_str){ p, (size_t)(q - p) };
+            return *q == '"';
+        }
+    }
+    return false;
+}
+
+/* Reads on from behind a string, as long as the gaps stay the same. */
+static td_code read_alike(reader *r)
+{
+    tk_scan *s = &r->scan;
+    td_str left, right;
+    if (s->end - s->p < NEAR_END)
+        return TD_OK;
+    const char *p = s->p - 1, *limit = s->end - NEAR_END / 2;
+    while (p < limit && is_gap(p, r->gap) && plain_string(p + r->gap.len, limit, &left)) {
+        p = left.ptr + left.len;
+        if (!r->pairs) {
+            TD_TRY(add_line(r, left));
+        } else {
+            if (!is_gap(p, r->inner_gap) ||
+                !plain_string(p + r->inner_gap.len, limit, &right))
+                break;
+            p = right.ptr + right.len;
+            TD_TRY(add(r, left, right));
+        }
+        s->p = p + 1;
+    }
+    return TD_OK;
+}
+
+/* The next merge; before: behind the last string, NULL: there was none. */
+static td_code read_one(reader *r, const char *before)
+{
+    tk_scan *s = &r->scan;
+    td_str left, right;
+    if (r->pairs)
+        TD_TRY(tk_scan_take(s, '['));
+    TD_TRY(tk_scan_string(s, &left));
+    if (before != NULL)
+        learn(&r->gap, before, left, s);
+    if (!r->pairs)
+        return add_line(r, left);
+    const char *middle = s->p;
+    TD_TRY(keep(r, &left));
+    TD_TRY(tk_scan_take(s, ','));
+    TD_TRY(tk_scan_string(s, &right));
+    learn(&r->inner_gap, middle, right, s);
+    TD_TRY(keep(r, &right));
+    return add(r, left, right);
+}
+
 static td_code read_all(reader *r)
 {
     tk_scan *s = &r->scan;
+    const char *before = NULL;
     TD_TRY(tk_scan_take(s, '['));
     if (tk_scan_is(s, ']'))
         return TD_OK;
     tk_scan_space(s);
-    bool pairs = s->p < s->end && *s->p == '[';
+    r->pairs = s->p < s->end && *s->p == '[';
     do {
-        TD_TRY(pairs ? read_pair(r) : read_line(r));
+        TD_TRY(read_one(r, before));
+        TD_TRY(read_alike(r));
+        before = s->p;
+        if (r->pairs)
+            TD_TRY(tk_scan_take(s, ']'));
     } while (tk_scan_is(s, ','));
     TD_TRY(tk_scan_take(s, ']'));
     return run_batch(r);
@@ -335,6 +412,8 @@ td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)
                         .err = at->load->err };
     r.cap = (uint32_t)(json.len / 32) + 16;
     r.merges = td_malloc(r.cap * sizeof *r.merges);
+    if (r.merges != NULL)
+        td_expect_random(r.merges, r.cap * sizeof *r.merges);
     td_code code = r.merges != NULL ? read_all(&r) : fail_nomem(&r);
     if (code == TD_E_INPUT)
         at->load->err->offset += at->load->merges_at;

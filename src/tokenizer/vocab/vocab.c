@@ -29,6 +29,7 @@ tk_vocab *tk_vocab_new(size_t expect)
         td_free(v);
         return NULL;
     }
+    td_expect_random(v->block, v->cap);
     return v;
 }
 
