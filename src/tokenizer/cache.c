@@ -1,7 +1,8 @@
 /* cache.c - the word cache of an encoder: bounded, lossy, never in the way.
  *
- * Short words live in a table of pairs, one cache line each: a new word takes an empty place or
- * the second one of its pair, so words that come often stay in the first. The table starts small
+ * Short words live in a table of pairs, one cache line each: a new word takes an empty place of
+ * its pair, or of the pair beside it, or the second one of its own, so words that come often stay
+ * in the first. The table starts small
  * (a process that counts one prompt must not pay for megabytes) and grows once. Words that are too
  * long for it, or have too many ids, live as records in a block that is emptied when full. */
 #include <string.h>
@@ -50,15 +51,39 @@ size_t tk_cache_bytes(const tk_cache *c)
     return c->records != NULL ? n + LONG_SLOTS * sizeof(tk_long_slot) + LONG_WORDS * 4 : n;
 }
 
-void tk_cache_put(tk_cache *c, const uint64_t key[2], uint64_t hash, const td_id *ids,
+/* The other pair that a word may be in: the neighbouring line, which comes along from memory. */
+static tk_cached *aside(const tk_cache *c, uint32_t hash)
+{
+    return &c->slots[2 * ((hash & c->pair_mask) ^ 1)];
+}
+
+static inline bool is_empty(const tk_cached *e)
+{
+    return (e->key[0] | e->key[1]) == 0;
+}
+
+const tk_cached *tk_cache_find_aside(const tk_cache *c, const uint64_t key[2], uint32_t hash)
+{
+    const tk_cached *pair = aside(c, hash);
+    for (int i = 0; i < 2; i++)
+        if (pair[i].key[0] == key[0] && pair[i].key[1] == key[1])
+            return &pair[i];
+    return NULL;
+}
+
+void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
                   uint32_t count)
 {
     if (c->off)
         return;
     if (c->inserted >= c->pair_mask / 2 && c->pair_mask + 1 < PAIRS_FULL)
         set_pairs(c, PAIRS_FULL); /* out of memory: the small one serves on */
-    tk_cached *pair = &c->slots[2 * (hash & c->pair_mask)];
-    tk_cached *to = (pair[0].key[0] | pair[0].key[1]) == 0 ? &pair[0] : &pair[1];
+    tk_cached *pair = &c->slots[2 * (hash & c->pair_mask)], *other = aside(c, hash);
+    tk_cached *to = &pair[1];
+    if (is_empty(&pair[0]))
+        to = &pair[0];
+    else if (!is_empty(&pair[1]) && is_empty(&other[1]))
+        to = &other[is_empty(&other[0]) ? 0 : 1];
     to->key[0] = key[0];
     to->key[1] = key[1];
     memcpy(to->ids, ids, count * sizeof *ids);

@@ -10,21 +10,6 @@
 
 enum { TOKEN_MAX = 4096 };
 
-/* Up to four bytes and their number. */
-static inline uint64_t pack(const char *p, size_t n)
-{
-    uint32_t v = 0;
-    for (size_t i = 0; i < n; i++)
-        v = v << 8 | (unsigned char)p[i];
-    return (uint64_t)v | (uint64_t)n << 32;
-}
-
-static inline uint32_t place(uint64_t left, uint64_t right)
-{
-    uint64_t h = (left * 0x9E3779B97F4A7C15u) ^ (right * 0xD6E8FEB86659FD93u);
-    return (uint32_t)((h ^ h >> 29) * 0xA0761D6478BD642Fu >> (64 - TK_CUT_BITS));
-}
-
 static inline bool has(const uint64_t *bits, uint32_t at)
 {
     return (bits[at >> 6] >> (at & 63) & 1) != 0;
@@ -53,7 +38,8 @@ static void add_chars(tk_cuts *c, td_str s)
         if (last < 0x80 && first < 0x80)
             c->ascii[last][first >> 6] |= (uint64_t)1 << (first & 63);
         else
-            set(c->whole, place(pack(x, (size_t)(y - x)), pack(y, (size_t)(z - y))));
+            set(c->whole,
+                tk_cut_place(tk_cut_pack(x, (size_t)(y - x)), tk_cut_pack(y, (size_t)(z - y))));
     }
 }
 
@@ -68,7 +54,7 @@ static void add_product(tk_cuts *c, const char *s, size_t n)
         bool whole_left = !td_utf8_is_cont(s[left]) && p - left == char_len((unsigned char)s[left]);
         /* Bytes that cannot come from valid text make no boundary there. */
         if (p - left <= 4) {
-            uint32_t at = place(pack(s + left, p - left), pack(s + p, there));
+            uint32_t at = tk_cut_place(tk_cut_pack(s + left, p - left), tk_cut_pack(s + p, there));
             unsigned char last = (unsigned char)s[p - 1], first = (unsigned char)s[p];
             if (whole_left && there == right) {
                 set(c->whole, at);
@@ -138,25 +124,11 @@ tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars)
     return c;
 }
 
-/* The same with parts of the characters only: suffixes of the left, prefixes of the right. */
-static bool has_partial(const tk_cuts *c, const char *x, const char *y, const char *z)
+bool tk_cut_has_partial(const tk_cuts *c, const char *p, size_t left_len, size_t right_len)
 {
-    for (const char *left = y - 1; left >= x; left--)
-        for (const char *right = y + 1; right <= z; right++) {
-            uint64_t before = pack(left, (size_t)(y - left)), after = pack(y, (size_t)(right - y));
-            if (has(c->partial, place(before, after)))
+    for (size_t n = 1; n <= left_len; n++) /* suffixes of the left, prefixes of the right */
+        for (size_t k = 1; k <= right_len; k++)
+            if (has(c->partial, tk_cut_place(tk_cut_pack(p - n, n), tk_cut_pack(p, k))))
                 return true;
-        }
     return false;
-}
-
-bool tk_can_cut(const tk_cuts *c, const char *x, const char *y, const char *z)
-{
-    unsigned char last = (unsigned char)y[-1], first = (unsigned char)*y;
-    if (last < 0x80 && first < 0x80)
-        return c->chars && (c->ascii[last][first >> 6] >> (first & 63) & 1) == 0;
-    if (has(c->whole, place(pack(x, (size_t)(y - x)), pack(y, (size_t)(z - y)))))
-        return false;
-    return c->chars || (c->bytes[last][first >> 6] >> (first & 63) & 1) == 0 ||
-           !has_partial(c, x, y, z);
 }

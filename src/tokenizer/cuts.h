@@ -18,8 +18,8 @@ enum { TK_CUT_BITS = 20 };
 typedef struct tk_cuts {
     uint64_t whole[(1 << TK_CUT_BITS) / 64];   /* boundaries between two whole characters */
     uint64_t partial[(1 << TK_CUT_BITS) / 64]; /* others */
-    uint64_t bytes[256][4]; /* last byte, first byte: is there a partial one? */
-    uint64_t ascii[128][2]; /* of models of characters: pairs of ASCII ones */
+    uint64_t bytes[256][4];                    /* last byte, first byte: is there a partial one? */
+    uint64_t ascii[128][2];                    /* of models of characters: pairs of ASCII ones */
     bool chars;
 } tk_cuts;
 
@@ -27,7 +27,64 @@ typedef struct tk_cuts {
  * never cut between two ASCII characters. NULL: out of memory. */
 tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars);
 
+/* Up to four bytes, in the order of reading, and their number above them. */
+static inline uint64_t tk_cut_pack(const char *p, size_t n)
+{
+    uint32_t v = 0;
+    for (size_t i = 0; i < n; i++)
+        v = v << 8 | (unsigned char)p[i];
+    return (uint64_t)v | (uint64_t)n << 32;
+}
+
+/* The character at *p, packed; moves *p behind it. */
+static inline uint64_t tk_cut_next(const char **p)
+{
+    const unsigned char *s = (const unsigned char *)*p;
+    uint32_t v = s[0];
+    if (v < 0x80) {
+        *p += 1;
+        return v | (uint64_t)1 << 32;
+    }
+    v = v << 8 | s[1];
+    if (s[0] < 0xE0) {
+        *p += 2;
+        return v | (uint64_t)2 << 32;
+    }
+    v = v << 8 | s[2];
+    if (s[0] < 0xF0) {
+        *p += 3;
+        return v | (uint64_t)3 << 32;
+    }
+    *p += 4;
+    return (v << 8 | s[3]) | (uint64_t)4 << 32;
+}
+
+static inline uint32_t tk_cut_place(uint64_t left, uint64_t right)
+{
+    uint64_t h = (left * 0x9E3779B97F4A7C15u) ^ (right * 0xD6E8FEB86659FD93u);
+    return (uint32_t)((h ^ h >> 29) * 0xA0761D6478BD642Fu >> (64 - TK_CUT_BITS));
+}
+
+/* Whether some product has parts of the two characters that meet at p on its sides. */
+bool tk_cut_has_partial(const tk_cuts *c, const char *p, size_t left_len, size_t right_len);
+
+/* Whether text may be cut at p between two packed characters. */
+static inline bool tk_can_cut_at(const tk_cuts *c, uint64_t left, uint64_t right, const char *p)
+{
+    unsigned last = left & 0xFF, first = (unsigned char)*p;
+    if ((last | first) < 0x80)
+        return c->chars && (c->ascii[last][first >> 6] >> (first & 63) & 1) == 0;
+    uint32_t at = tk_cut_place(left, right);
+    if ((c->whole[at >> 6] >> (at & 63) & 1) != 0)
+        return false;
+    return c->chars || (c->bytes[last][first >> 6] >> (first & 63) & 1) == 0 ||
+           !tk_cut_has_partial(c, p, left >> 32, right >> 32);
+}
+
 /* Whether text may be cut between the characters [x, y) and [y, z). */
-bool tk_can_cut(const tk_cuts *c, const char *x, const char *y, const char *z);
+static inline bool tk_can_cut(const tk_cuts *c, const char *x, const char *y, const char *z)
+{
+    return tk_can_cut_at(c, tk_cut_pack(x, (size_t)(y - x)), tk_cut_pack(y, (size_t)(z - y)), y);
+}
 
 #endif

@@ -12,18 +12,29 @@
 #ifndef TD_SRC_TOKENIZER_FAST_H
 #define TD_SRC_TOKENIZER_FAST_H
 
+#include <string.h>
+
 #include "tokenizer/cuts.h"
 #include "tokenizer/model/bpe.h"
+#include "tokenizer/proof.h"
 #include "tokenizer/scanner/scanner.h"
 
 typedef struct tk_fast {
-    const tk_scanner *scanner; /* NULL: a model of characters, words end at cuts */
-    tk_scan_fn run;            /* of the scanner, for this CPU */
+    const tk_scanner *scanner;         /* NULL: a model of characters, words end at cuts */
+    tk_scan_fn run;                    /* of the scanner, for this CPU */
     const struct tk_metaspace *spaces; /* marks to put for spaces first; NULL: none */
     const tk_bpe *bpe;
     const tk_cuts *cuts;
-    td_id bytes[256]; /* the symbol of each byte */
+    td_id bytes[256];         /* the symbol of each byte */
+    uint16_t byte_chars[256]; /* the UTF-8 of the character that stands for it, one byte or two */
+    uint64_t *long_entries;   /* under ignore_merges: a filter of entries longer than a key */
+    tk_proof proof;
 } tk_fast;
+
+enum {
+    TK_LONG_ENTRY_BITS = 16,
+    TK_LOOK_BYTES = 1 << 16, /* of a text, between two looks at clock and flag */
+};
 
 /* One cached word: up to 15 bytes and its length in the key, up to 4 ids, their number in the top
  * bits of the first. Two make a cache line. */
@@ -67,6 +78,23 @@ td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str tex
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err);
 
+/* The place of a word of more than 8 bytes in the filter of long entries. */
+static inline uint32_t tk_long_entry(const char *word, size_t len)
+{
+    uint64_t a, b;
+    memcpy(&a, word, 8);
+    memcpy(&b, word + len - 8, 8);
+    uint64_t h = (a ^ len) * 0x9E3779B97F4A7C15u ^ b * 0xD6E8FEB86659FD93u;
+    return (uint32_t)((h ^ h >> 31) * 0xA0761D6478BD642Fu >> (64 - TK_LONG_ENTRY_BITS));
+}
+
+/* Whether a word that fits no key may be an entry. */
+static inline bool tk_may_be_entry(const tk_fast *f, td_str word)
+{
+    uint32_t at = tk_long_entry(word.ptr, word.len);
+    return (f->long_entries[at >> 6] >> (at & 63) & 1) != 0;
+}
+
 static inline td_code tk_sink_put(tk_sink *sink, td_id id, td_error *err)
 {
     TD_TRY(tk_sink_reserve(sink, 1, err));
@@ -81,7 +109,9 @@ size_t tk_cache_bytes(const tk_cache *cache);
 
 /* cache.c */
 bool tk_cache_start(tk_cache *c);
-void tk_cache_put(tk_cache *c, const uint64_t key[2], uint64_t hash, const td_id *ids,
+/* Looks for a word where it goes when its own pair is full. NULL: not there. */
+const tk_cached *tk_cache_find_aside(const tk_cache *c, const uint64_t key[2], uint32_t hash);
+void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
                   uint32_t count);
 /* The ids of a long word; NULL: not there. */
 const td_id *tk_cache_find_long(const tk_cache *c, td_str word, uint64_t hash, uint32_t *ret_count);

@@ -31,6 +31,8 @@ INLINE bool is_ascii_here(const char *p)
         uint32_t n = 0;                                                                            \
         while (from < text.len && n < max) {                                                       \
             uint64_t starts = 0;                                                                   \
+            if (n != 0 && max - n < 64)                                                            \
+                break; /* no room for a block */                                                   \
             if (text.len - from >= 64 + 8 && max - n >= 64 && is_ascii_here(text.ptr + from)) {    \
                 const char *p = text.ptr + from;                                                   \
                 tk_block b;                                                                        \

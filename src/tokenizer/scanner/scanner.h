@@ -9,8 +9,9 @@
 #include "base/cpu.h"
 #include "tokenizer/pipeline.h"
 
-/* Writes up to max ends of the words of text from byte from on (a word's start); returns how many.
- * The last end is text.len, unless max was reached before. text is valid UTF-8, not empty. */
+/* Writes ends of the words of text from byte from on (a word's start), at least one and at most
+ * max, and returns how many: all up to text.len where they are few enough; versions for vectors
+ * write at least max - 64 otherwise. text is valid UTF-8, not empty. */
 typedef uint32_t (*tk_scan_fn)(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 
 typedef struct tk_scanner {

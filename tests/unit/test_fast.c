@@ -1,0 +1,248 @@
+/* The fast way gives the ids of the general one, for models that no trainer would make: merges in
+ * any order, several ways to one entry, entries that merging never reaches. */
+#include "tokenizers.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "tokenizer/byte_chars.h"
+
+enum { LETTERS = 6, ENTRIES_MAX = 400, TEXT_MAX = 3000 };
+
+/* Bytes that words are made of: é and 中 are parts of characters to such a model. */
+static const char *const letters[] = { "a", "b", " ", "é", "中", "丮" };
+
+typedef struct made {
+    char entries[ENTRIES_MAX][40]; /* raw bytes; the first 256 are the single bytes */
+    uint8_t lens[ENTRIES_MAX];
+    uint32_t count;
+} made;
+
+static void put_text(td_buf *b, const char *bytes, size_t len)
+{
+    td_buf_byte(b, '"');
+    for (size_t i = 0; i < len; i++) {
+        uint32_t c = tk_byte_to_char((uint8_t)bytes[i]);
+        if (c == '"' || c == '\\')
+            td_buf_byte(b, '\\');
+        td_buf_code_point(b, c);
+    }
+    td_buf_byte(b, '"');
+}
+
+static uint32_t find(const made *m, const char *bytes, size_t len)
+{
+    uint32_t i = 0;
+    while (i < m->count && (m->lens[i] != len || memcmp(m->entries[i], bytes, len) != 0))
+        i++;
+    return i;
+}
+
+static uint32_t add(made *m, const char *bytes, size_t len)
+{
+    uint32_t i = find(m, bytes, len);
+    if (i == m->count) {
+        memcpy(m->entries[i], bytes, len);
+        m->lens[m->count++] = (uint8_t)len;
+    }
+    return i;
+}
+
+/* A part for the next merge: an entry that was made, or a byte of the letters. */
+static uint32_t pick_part(const made *m)
+{
+    if (m->count > 256 && pick(3) != 0)
+        return 256 + pick(m->count - 256);
+    const char *s = letters[pick(LETTERS)];
+    return (uint8_t)s[pick((uint32_t)strlen(s))];
+}
+
+/* ordered: merges come in the order in which a trainer would make them. twins: two entries share
+ * an id, as in broken files. */
+static void put_model(td_buf *b, uint32_t merges, bool ordered, bool ignore_merges, bool twins)
+{
+    static made m;
+    static uint32_t pairs[ENTRIES_MAX][2];
+    uint32_t n = 0;
+    m.count = 256;
+    for (uint32_t i = 0; i < 256; i++) {
+        m.entries[i][0] = (char)i;
+        m.lens[i] = 1;
+    }
+    while (n < merges && m.count < ENTRIES_MAX) {
+        uint32_t left = pick_part(&m), right = pick_part(&m);
+        char both[80];
+        size_t len = (size_t)m.lens[left] + m.lens[right];
+        if (len > 20)
+            continue;
+        memcpy(both, m.entries[left], m.lens[left]);
+        memcpy(both + m.lens[left], m.entries[right], m.lens[right]);
+        add(&m, both, len);
+        if (pick(12) == 0)
+            continue; /* an entry without a merge */
+        pairs[n][0] = left;
+        pairs[n++][1] = right;
+    }
+    for (uint32_t i = n; !ordered && i > 1; i--) {
+        uint32_t other = pick(i), left = pairs[other][0], right = pairs[other][1];
+        memcpy(pairs[other], pairs[i - 1], sizeof *pairs);
+        pairs[i - 1][0] = left;
+        pairs[i - 1][1] = right;
+    }
+    td_buf_printf(b, "\"model\": {\"type\": \"BPE\", \"ignore_merges\": %s, \"vocab\": {",
+                  ignore_merges ? "true" : "false");
+    for (uint32_t i = 0; i < m.count; i++) {
+        td_buf_put(b, i != 0 ? TD_STR(", ") : TD_STR(""));
+        put_text(b, m.entries[i], m.lens[i]);
+        td_buf_printf(b, ": %u", twins && i + 1 == m.count && i >= 256 ? i - 1 : i);
+    }
+    td_buf_put(b, TD_STR("}, \"merges\": ["));
+    for (uint32_t i = 0; i < n; i++) {
+        td_buf_put(b, i != 0 ? TD_STR(", [") : TD_STR("["));
+        put_text(b, m.entries[pairs[i][0]], m.lens[pairs[i][0]]);
+        td_buf_byte(b, ',');
+        put_text(b, m.entries[pairs[i][1]], m.lens[pairs[i][1]]);
+        td_buf_byte(b, ']');
+    }
+    td_buf_put(b, TD_STR("]}"));
+}
+
+static td_tokenizer *make(uint32_t merges, bool ordered, bool ignore_merges, bool twins)
+{
+    td_buf b = { 0 };
+    td_buf_put(&b,
+               TD_STR("{\"added_tokens\": [], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
+                      "\"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+                      "\"use_regex\": true}, "));
+    put_model(&b, merges, ordered, ignore_merges, twins);
+    td_buf_put(&b, TD_STR("}"));
+    td_buf_byte(&b, '\0');
+    td_tokenizer *tok = load(b.ptr);
+    assert_int_equal(tok->fast != NULL, !twins);
+    td_buf_done(&b);
+    return tok;
+}
+
+static size_t words_of_letters(char *out, uint32_t parts)
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        const char *s = letters[pick(4) ? pick(LETTERS) : pick(2)];
+        memcpy(out + len, s, strlen(s));
+        len += strlen(s);
+    }
+    return len;
+}
+
+static void compare(td_encoder *a, td_encoder *b, td_str text)
+{
+    td_error err = TD_ERROR_INIT;
+    td_ids want, got;
+    size_t count;
+    assert_int_equal(td_encode(b, text, 0, &want, &err), TD_OK);
+    assert_int_equal(td_encode(a, text, 0, &got, &err), TD_OK);
+    assert_int_equal(got.count, want.count);
+    if (want.count != 0)
+        assert_memory_equal(got.ids, want.ids, want.count * sizeof *want.ids);
+    assert_int_equal(td_count(a, text, 0, &count, &err), TD_OK);
+    assert_int_equal(count, want.count);
+}
+
+/* bytes: entries are written in characters that stand for bytes. */
+static void compare_entries(td_encoder *a, td_encoder *b, td_tokenizer *tok, bool bytes)
+{
+    for (td_id id = 0; id < td_tokenizer_vocab_size(tok); id++) {
+        char raw[1024];
+        size_t n = 0;
+        td_str s = td_token_text(tok, id);
+        bool fits = s.len <= sizeof raw;
+        for (const char *p = s.ptr, *end = s.ptr + s.len; bytes && fits && p < end;) {
+            int byte = tk_char_to_byte(td_utf8_next(&p, end));
+            raw[n++] = (char)byte;
+            fits = byte >= 0;
+        }
+        td_str word = bytes ? (td_str){ raw, n } : s;
+        if (fits && td_utf8_check_strict(word) == word.len)
+            compare(a, b, word);
+    }
+}
+
+static void run_model(uint32_t merges, bool ordered, bool ignore_merges, bool twins)
+{
+    td_tokenizer *tok = make(merges, ordered, ignore_merges, twins);
+    td_encoder *cached = td_encoder_new(tok), *uncached = td_encoder_new(tok);
+    td_encoder *general = td_encoder_new(tok);
+    tk_encoder_force(uncached, TK_FORCE_UNCACHED);
+    tk_encoder_force(general, TK_FORCE_GENERAL);
+    compare_entries(cached, general, tok, true);
+    compare_entries(uncached, general, tok, true);
+    for (int i = 0; i < 60; i++) {
+        static char text[TEXT_MAX];
+        size_t len = words_of_letters(text, 1 + pick(i % 10 ? 20 : TEXT_MAX / 4));
+        char *exact = malloc(len); /* so that reading beyond the end shows */
+        assert_non_null(exact);
+        memcpy(exact, text, len);
+        compare(cached, general, (td_str){ exact, len });
+        compare(uncached, general, (td_str){ exact, len });
+        free(exact);
+    }
+    td_encoder_free(cached);
+    td_encoder_free(uncached);
+    td_encoder_free(general);
+    td_tokenizer_free(tok);
+}
+
+static void test_random_models(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 400; i++)
+        run_model(1 + pick(140), i % 2 == 0, i % 5 == 0, i % 7 == 0);
+}
+
+/* Every entry of real models, as a text of its own. */
+static void test_real_entries(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = { "qwen3", "deepseek_v3", "llama3_1", "gptoss", "gemma3" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        td_tokenizer *tok = load_real(names[i]);
+        if (tok == NULL)
+            continue;
+        assert_non_null(tok->fast);
+        td_encoder *enc = td_encoder_new(tok), *general = td_encoder_new(tok);
+        tk_encoder_force(general, TK_FORCE_GENERAL);
+        compare_entries(enc, general, tok, tok->fast->scanner != NULL);
+        td_encoder_free(enc);
+        td_encoder_free(general);
+        td_tokenizer_free(tok);
+    }
+}
+
+/* The cache is bounded, and words that come back behind many others are still right. */
+static void test_many_words(void **unused)
+{
+    (void)unused;
+    td_tokenizer *tok = make(120, true, false, false);
+    td_encoder *enc = td_encoder_new(tok), *general = td_encoder_new(tok);
+    tk_encoder_force(general, TK_FORCE_GENERAL);
+    static char text[1 << 16];
+    for (int round = 0; round < 60; round++) {
+        size_t len = 0;
+        while (len < sizeof text - 32)
+            len += (size_t)snprintf(text + len, 32, " %x", pick(round % 3 ? 1u << 24 : 1u << 10));
+        compare(enc, general, (td_str){ text, len });
+    }
+    assert_true(td_encoder_bytes(enc) < 24u << 20);
+    td_encoder_free(enc);
+    td_encoder_free(general);
+    td_tokenizer_free(tok);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_models),
+        cmocka_unit_test(test_real_entries),
+        cmocka_unit_test(test_many_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
