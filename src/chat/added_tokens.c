@@ -283,12 +283,48 @@ static td_code numbered_tokens(merge *m)
     return TD_OK;
 }
 
+/* The mask of sentences, unless the list of special_tokens_map.json has it, and numbers up to the
+ * option offset; nothing else of that list stays. */
+static td_code pegasus_tokens(merge *m)
+{
+    enum { FIRST = 2, OFFSET_DEFAULT = 103, OFFSET_MAX = 100000, TEXT_MAX = 32 };
+    const td_value *option = key_of(m->files->tok_config, "offset");
+    const td_value *mask = key_of(m->files->tok_config, "mask_token_sent");
+    if (option != NULL && option->tag != TD_V_INT && option->tag != TD_V_BOOL)
+        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: offset is no number");
+    if (mask != NULL && !td_is_none(*mask) && !td_is_str(*mask))
+        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: mask_token_sent is no text");
+    int64_t offset = option == NULL            ? OFFSET_DEFAULT
+                     : option->tag == TD_V_INT ? option->as.integer
+                                               : option->as.boolean;
+    if (offset > OFFSET_MAX)
+        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: offset is too large");
+    td_str text = mask == NULL        ? TD_STR("<mask_1>")
+                  : td_is_none(*mask) ? (td_str){ NULL, 0 }
+                                      : td_as_str(*mask);
+    bool given =
+        text.ptr == NULL || (m->extra_source == ADDITIONAL && find_added(&m->extra, text) != NULL);
+    m->extra = (td_token_list){ 0 };
+    if (!given)
+        TD_TRY(push_added(m->a, &m->extra, plain_special(text), m->err));
+    for (int64_t i = FIRST; i < offset; i++) {
+        char *name = td_arena_array(m->a, char, TEXT_MAX);
+        if (name == NULL)
+            return td_arena_fail(m->a, m->err);
+        snprintf(name, TEXT_MAX, "<unk_%lld>", (long long)i);
+        TD_TRY(push_added(m->a, &m->extra, plain_special(td_str_from(name)), m->err));
+    }
+    return TD_OK;
+}
+
 /* The class's own extra tokens, if those of the files leave them in. */
 static td_code extra_from_class(merge *m)
 {
     const td_class_rule *rule = m->files->rule;
     if (rule == NULL)
         return TD_OK;
+    if (strcmp(rule->name, "PegasusTokenizer") == 0 && m->extra_source != EXTRA)
+        return pegasus_tokens(m);
     int how = m->extra_source == NOWHERE      ? TD_EXTRA_BEHIND
               : m->extra_source == ADDITIONAL ? rule->additional_how
                                               : (int)rule->extra_how;
@@ -296,10 +332,6 @@ static td_code extra_from_class(merge *m)
         how = TD_EXTRA_BEHIND;
     if (is_numbered(rule) && m->extra_source != EXTRA && m->extra_source != EXTRA_NULL)
         return numbered_tokens(m);
-    if (how == TD_EXTRA_REFUSED)
-        return td_fail(m->err, TD_E_TOKENIZER,
-                       "additional_special_tokens of %s are not available in this version",
-                       rule->name);
     if (how == TD_EXTRA_REPLACED)
         return TD_OK;
     td_token_list given = m->extra;

@@ -248,24 +248,6 @@ static td_code set_post(builder *b, const td_class_parts *parts)
     return set(b, "post_processor", post);
 }
 
-/* Options that change more than a part, none of which is available. */
-static td_code refuse_options(builder *b)
-{
-    static const char *const keys[][2] = {
-        { "WhisperTokenizer", "language" },
-        { "WhisperTokenizer", "task" },
-        { "PegasusTokenizer", "offset" },
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const td_value *v = key_of(b->in->tok_config, keys[i][1]);
-        if (strcmp(b->in->rule->name, keys[i][0]) == 0 && v != NULL && !td_is_none(*v))
-            return td_fail(b->err, TD_E_TOKENIZER,
-                           "tokenizer_config.json: %s of %s is not available in this version",
-                           keys[i][1], keys[i][0]);
-    }
-    return TD_OK;
-}
-
 static td_code rebuild(builder *b, const td_class_parts *parts)
 {
     if ((b->root = td_dict_new(b->a, 12)) == NULL)
@@ -283,7 +265,6 @@ td_code td_class_build(td_arena *a, td_buf *scratch, const td_class_input *in, t
 {
     builder b = { .a = a, .scratch = scratch, .in = in, .bulk = *in->file, .err = err };
     const td_class_parts *parts;
-    TD_TRY(refuse_options(&b));
     find_charsmap(&b);
     TD_TRY(td_class_parts_for(in->rule, in->tok_config, b.charsmap.ptr != NULL, &parts, err));
     const td_value *model = in->file->root != NULL ? key_of(in->file->root, "model") : NULL;

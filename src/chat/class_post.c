@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "chat/vocab_text.h"
+#include "unicode/unicode.h"
 
 enum { WORDS_MAX = 8 };
 
@@ -17,6 +19,7 @@ typedef struct post {
     const td_post_input *in;
     td_str texts[WORDS_MAX]; /* of the tokens; ptr NULL: the text itself */
     int64_t ids[WORDS_MAX];  /* -1: to be found */
+    int64_t speech;          /* the number of Whisper's language; -1: none */
     size_t count;
     td_error *err;
 } post;
@@ -75,6 +78,82 @@ static td_code language(post *p, td_str *ret)
     return TD_OK;
 }
 
+/* ---- Whisper ---- */
+
+static const struct {
+    const char *name;
+    int number; /* behind the first special token */
+} speech_languages[] = {
+#define LANGUAGE(name, number) { name, number },
+#include "chat/whisper_languages.def"
+#undef LANGUAGE
+};
+
+static td_code speech_language(post *p, td_str name)
+{
+    td_buf lower = { 0 };
+    td_code code = td_py_lower(&lower, name);
+    for (size_t i = 0; code == TD_OK && i < sizeof speech_languages / sizeof *speech_languages; i++)
+        if (td_str_eq(td_buf_view(&lower), td_str_from(speech_languages[i].name)))
+            p->speech = speech_languages[i].number;
+    if (code != TD_OK)
+        code = td_buf_fail(&lower, p->err, code, "language");
+    td_buf_done(&lower);
+    if (code == TD_OK && p->speech < 0)
+        return td_fail(p->err, TD_E_TOKENIZER, "%s knows no language \"%.*s\"", p->in->rule->name,
+                       (int)name.len, name.ptr);
+    return code;
+}
+
+static td_code put_word(post *p, td_str text)
+{
+    p->texts[p->count] = text;
+    p->ids[p->count++] = -1;
+    return TD_OK;
+}
+
+static const td_value *option(const post *p, const char *key)
+{
+    const td_value *v =
+        p->in->tok_config != NULL ? td_dict_find(p->in->tok_config, td_str_from(key)) : NULL;
+    return v != NULL && !td_is_none(*v) ? v : NULL;
+}
+
+/* Language and task, behind the first word. */
+static td_code take_speech(post *p)
+{
+    const td_value *lang = option(p, "language"), *task = option(p, "task");
+    if ((lang != NULL && !td_is_str(*lang)) || (task != NULL && !td_is_str(*task)))
+        return td_fail(p->err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: language and task of %s must be texts",
+                       p->in->rule->name);
+    if (lang != NULL) {
+        TD_TRY(speech_language(p, td_as_str(*lang)));
+        TD_TRY(put_word(p, TD_STR("language")));
+    }
+    if (task == NULL)
+        return TD_OK;
+    if (td_str_eq(td_as_str(*task), TD_STR("transcribe")))
+        return put_word(p, TD_STR("<|transcribe|>"));
+    if (td_str_eq(td_as_str(*task), TD_STR("translate")))
+        return put_word(p, TD_STR("<|translate|>"));
+    return td_fail(p->err, TD_E_TOKENIZER, "%s knows no task \"%.*s\"", p->in->rule->name,
+                   (int)td_as_str(*task).len, td_as_str(*task).ptr);
+}
+
+/* The token of the language is told by its number; there must be one. */
+static td_code settle_speech(post *p, int64_t id_end)
+{
+    if (p->speech < 0)
+        return TD_OK;
+    p->ids[1] = p->ids[0] + 1 + p->speech;
+    return p->ids[1] < id_end ? TD_OK
+                              : td_fail(p->err, TD_E_TOKENIZER, "%s has no token for its language",
+                                        p->in->rule->name);
+}
+
+/* ---- words ---- */
+
 static td_code take_word(post *p, td_str word)
 {
     int64_t id = -1;
@@ -105,6 +184,8 @@ static td_code take_words(post *p, const char *words)
     while (*words != '\0' && p->count < WORDS_MAX) {
         size_t len = strcspn(words, " ");
         TD_TRY(take_word(p, (td_str){ words, len }));
+        if (p->count == 1 && strcmp(p->in->rule->name, "WhisperTokenizer") == 0)
+            TD_TRY(take_speech(p));
         words += len + (words[len] == ' ');
     }
     return TD_OK;
@@ -140,7 +221,7 @@ static td_code find_ids(post *p)
     }
     const td_value *unknown = unk.ptr != NULL ? td_dict_find(wanted, unk) : NULL;
     for (size_t i = 0; i < p->count; i++) {
-        if (p->texts[i].ptr == NULL || p->ids[i] >= 0)
+        if (p->texts[i].ptr == NULL || p->ids[i] >= 0 || (i == 1 && p->speech >= 0))
             continue;
         p->ids[i] = td_dict_find(wanted, p->texts[i])->as.integer;
         if (p->ids[i] < 0 && unknown != NULL)
@@ -150,7 +231,7 @@ static td_code find_ids(post *p)
                            "the post-processor needs \"%.*s\", which is no token",
                            (int)p->texts[i].len, p->texts[i].ptr);
     }
-    return TD_OK;
+    return settle_speech(p, next);
 }
 
 /* {"SpecialToken": {"id": text, "type_id": 0}} or {"Sequence": {"id": "A", "type_id": 0}} */
@@ -208,7 +289,7 @@ td_code td_post_build(td_arena *a, const td_post_input *in, const char *words, t
         *ret = td_none();
         return TD_OK;
     }
-    post p = { .a = a, .in = in, .err = err };
+    post p = { .a = a, .in = in, .speech = -1, .err = err };
     TD_TRY(take_words(&p, words));
     bool open = false; /* some id is not known yet */
     for (size_t i = 0; i < p.count; i++)

@@ -12,7 +12,8 @@ typedef struct td_post_input {
 } td_post_input;
 
 /* Words: A is the text; "x_token" a named token ("x_token?" only if it is set); "language" the
- * token of the configured language; #n the id n; <|x|> that token, or the unknown one. */
+ * token of the configured language; #n the id n; <|x|> that token, or the unknown one. Whisper's
+ * language and task, where they are configured, stand behind its first token. */
 td_code td_post_build(td_arena *a, const td_post_input *in, const char *words, td_value *ret,
                       td_error *err);
 

@@ -46,6 +46,7 @@ typedef struct td_class_parts {
 typedef struct td_class_rule {
     const char *name;
     const char *refused; /* why the class cannot be used here; NULL: it can, and so on */
+    bool words_only;     /* it takes lists of words and refuses texts */
     const td_class_named *named;
     const td_class_extra *extra;
     const td_class_option *options;

@@ -15,6 +15,7 @@
 #include "chat/model_decode.h"
 #include "chat/tokenizer_class.h"
 #include "chat/vocab_files.h"
+#include "tokenizer/segments.h"
 #include "value/json.h"
 
 static const td_model_options no_options;
@@ -75,7 +76,7 @@ static td_code find_rule(td_model *m, const td_class_choice *choice, const td_cl
     if (*ret == NULL || (*ret)->refused != NULL)
         return td_fail(err, TD_E_TOKENIZER,
                        "%.*s (%s) is not available: %s; --compat tokenizer.json loads the file as "
-                       "it stands",
+                       "it stands, an external worker (--worker-command) serves any class",
                        (int)choice->name.len, choice->name.ptr, choice->why,
                        *ret != NULL ? (*ret)->refused : "its rules are not known");
     m->rules |= (*ret)->rebuilds ? TD_RULE_PIPELINE : 0;
@@ -251,6 +252,9 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
         in_file(code, json_name, l->err);
     if (code == TD_OK)
         td_model_decode_setup(m, tok_config, l->kind);
+    if (code == TD_OK && l->files.rule != NULL && l->files.rule->words_only)
+        td_tokenizer_refuse_texts(m->tokenizer, "the tokenizer's class takes lists of words, "
+                                                "not text");
     return code;
 }
 

@@ -214,7 +214,8 @@ static td_code decide(td_class_choice *ret, td_str name, const char *why, td_err
     ret->why = found.ptr != NULL ? why : "the class is not one of transformers: generic";
     if (IN_LIST(ret->name, python_classes))
         return td_fail(err, TD_E_TOKENIZER,
-                       "%.*s is written in Python and does not use tokenizer.json",
+                       "%.*s is written in Python and does not use tokenizer.json; an external "
+                       "worker (--worker-command) can serve it",
                        (int)ret->name.len, ret->name.ptr);
     return TD_OK;
 }
@@ -245,7 +246,8 @@ static td_code check_auto_map(const model_type *type, td_value own_code, td_str 
                  (type != NULL && type->has_config && type->registered[0] != '-');
     if (known)
         return TD_OK;
-    return td_fail(err, TD_E_TOKENIZER, "the tokenizer is Python code of the model's own%s%.*s",
+    return td_fail(err, TD_E_TOKENIZER, "the tokenizer is Python code of the model's own%s%.*s; "
+                   "an external worker (--worker-command) can serve it",
                    tok_class.len ? ": " : "", (int)tok_class.len,
                    tok_class.len ? tok_class.ptr : "");
 }

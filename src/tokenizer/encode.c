@@ -189,6 +189,8 @@ static bool is_fast(const td_encoder *enc, unsigned flags)
 static td_code begin(td_encoder *enc, td_str text, unsigned flags, td_error *err)
 {
     tk_ctx *ctx = &enc->ctx;
+    if (enc->tok->no_texts != NULL)
+        return td_fail(err, TD_E_TOKENIZER, "%s", enc->tok->no_texts);
     if (text.len > TK_TEXT_MAX)
         return td_fail(err, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
     size_t good = td_utf8_check_strict(text);

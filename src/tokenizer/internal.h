@@ -23,6 +23,7 @@ struct td_tokenizer {
     const tk_padding *padding;       /* NULL: none */
     tk_added added;
     const tk_fast *fast; /* NULL: only the general way */
+    const char *no_texts; /* why texts are refused, ids can be decoded; NULL: they are not */
     bool always_track;   /* alignments steer the pipeline (tk_norm.zero_width) */
     size_t source_bytes; /* of the file */
 };

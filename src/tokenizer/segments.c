@@ -77,6 +77,8 @@ td_code td_cutter_begin(td_cutter *c, td_str text, unsigned flags, td_error *err
     c->flags = flags;
     c->next = 0;
     c->ended = text.len == 0 && (flags & TD_ENCODE_ADD_SPECIAL) == 0 && c->tok->padding == NULL;
+    if (c->tok->no_texts != NULL)
+        return td_fail(err, TD_E_TOKENIZER, "%s", c->tok->no_texts);
     if (text.len > TK_TEXT_MAX)
         return td_fail(err, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
     return TD_OK;

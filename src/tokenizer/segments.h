@@ -66,6 +66,10 @@ bool td_cutter_stretch(td_cutter *c, td_segment *ret);
 /* Makes td_cutter_next give the segments of the stretch that came last. */
 TD_NODISCARD td_code td_cutter_enter(td_cutter *c, td_error *err);
 
+/* From now on all texts are refused, and why; ids can be decoded. Right after loading only. why
+ * must outlive the tokenizer. */
+void td_tokenizer_refuse_texts(td_tokenizer *tok, const char *why);
+
 /* From now on a word that takes long ends with TD_E_TIMEOUT when *cancel is set or the time is up
  * (NULL, 0: no such end). cancel must outlive the encoder's use. */
 void td_encoder_set_stop(td_encoder *enc, const atomic_bool *cancel, uint64_t deadline_ns);

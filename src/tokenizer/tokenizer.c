@@ -165,6 +165,11 @@ td_encoder *td_encoder_new(td_tokenizer *tok)
     return enc;
 }
 
+void td_tokenizer_refuse_texts(td_tokenizer *tok, const char *why)
+{
+    tok->no_texts = why;
+}
+
 void td_encoder_set_memory(td_encoder *enc, size_t bytes_max)
 {
     enc->ctx.arena.limit = bytes_max != 0 ? bytes_max : CALL_MEMORY_MAX;

@@ -118,8 +118,9 @@ OPTIONS = {
     "legacy_behaviour": ["Nllb"], "predict_timestamps": ["Whisper"], "remove_space": ["RemBert", "XLNet"],
 }
 PYTHON = ["ByT5", "Canine", "CTRL", "Marian", "M2M100", "Bertweet", "BioGpt", "Esm", "FSMT", "Phobert",
-          "XLM", "Wav2Vec2CTC", "Siglip", "GPTSw3", "BertGeneration", "Speech2Text", "LayoutLMv2",
-          "LayoutLMv3", "LayoutXLM", "MarkupLM", "RoFormer", "Udop"]
+          "XLM", "Wav2Vec2CTC", "Siglip", "GPTSw3", "BertGeneration", "Speech2Text", "MarkupLM",
+          "RoFormer"]
+WORD_LISTS = {"LayoutLMv2": "wordpiece", "LayoutLMv3": "bytes", "LayoutXLM": "unigram", "Udop": "unigram"}
 
 
 def base_of(name):
@@ -172,6 +173,57 @@ def classes():
         yield f"option-{name}-{key}-{value}", case(base_of(name), named(name) | {key: value})
     for name in PYTHON:
         yield f"python-{name}", case("bytes", named(name))
+
+
+def speech():
+    """Language and task of Whisper, over files that have the tokens, a part of them, or none."""
+    from transformers.models.whisper.tokenization_whisper import LANGUAGES
+    tokens = ["<|startoftranscript|>", *(f"<|{c}|>" for c in LANGUAGES), "<|translate|>", "<|transcribe|>",
+              "<|startoflm|>", "<|startofprev|>", "<|nocaptions|>", "<|notimestamps|>"]
+    whisper = named("Whisper")
+    for key, extra in {"all": tokens, "some": ["<|notimestamps|>", *tokens[:3]], "none": []}.items():
+        for at, options in enumerate((
+                {}, {"language": "en"}, {"language": "French"}, {"language": "de", "task": "transcribe"},
+                {"task": "translate"}, {"language": "castilian", "task": "translate", "predict_timestamps": True},
+                {"language": "zh", "predict_timestamps": True}, {"language": "YUE"}, {"language": None, "task": None},
+                {"language": "\u212aorean"})):
+            yield (f"speech-{key}-{at}",
+                   case("bytes", whisper | options | {"extra_special_tokens": extra}))
+    for at, options in enumerate(({"language": "xx"}, {"language": ""}, {"language": 5}, {"task": "bad"},
+                                  {"task": 1}, {"task": "Translate"}, {"language": ["en"]})):
+        yield f"speech-refused-{at}", case("bytes", whisper | options)
+
+
+def pegasus():
+    pegasus = named("Pegasus")
+    for offset in (0, 1, 2, 3, 7, 103, 150, -1, True, None, "3", 2.0):
+        yield f"pegasus-{offset!r}", case("unigram", pegasus | {"offset": offset})
+    for mask in ("<mask_1>", "<b>", None, ["<b>"], 5):
+        yield f"pegasus-mask-{mask}", case("unigram", pegasus | {"mask_token_sent": mask, "offset": 4})
+    for lists in (["<a>"], ["<mask_1>"], ["<unk_2>", "<mask_1>", "<a>"], []):
+        name = "-".join(lists)
+        more = {"additional_special_tokens": lists}
+        yield f"pegasus-map-{name}", case("unigram", pegasus | {"offset": 4}, special_tokens_map__json=more)
+        yield f"pegasus-config-{name}", case("unigram", pegasus | {"offset": 4} | more)
+        yield (f"pegasus-both-{name}", case("unigram", pegasus | {"offset": 4} | more,
+                                            special_tokens_map__json={"extra_special_tokens": ["<c>"]}))
+        yield (f"pegasus-extra-{name}", case("unigram", pegasus | {"extra_special_tokens": lists},
+                                             special_tokens_map__json=more))
+        yield (f"pegasus-map-mask-{name}", case("unigram", pegasus | {"mask_token_sent": "<a>"},
+                                                special_tokens_map__json=more))
+
+
+def word_lists():
+    """Classes that refuse texts: they load, and decode."""
+    for name, base in WORD_LISTS.items():
+        yield f"words-{name}", case(base, named(name))
+        yield f"words-{name}-null-post", case(base, named(name), {"post_processor": None})
+        yield f"words-{name}-named", case(base, named(name) | {"mask_token": "<m>", "pad_token": None})
+        yield f"words-{name}-extra", case(base, named(name) | {"extra_special_tokens": ["<a>", "the"]})
+    for option in ("do_lower_case", "add_prefix_space"):
+        for value in (True, False):
+            for name in ("LayoutLMv2", "LayoutLMv3"):
+                yield f"words-{name}-{option}-{value}", case(WORD_LISTS[name], named(name) | {option: value})
 
 
 def class_tokens():
@@ -397,7 +449,7 @@ def sections():
 
 def cases():
     out = {}
-    for part in (classes, class_tokens, charsmaps, choosing, tokens, odd,
+    for part in (classes, speech, pegasus, word_lists, class_tokens, charsmaps, choosing, tokens, odd,
                  sections):
         for name, value in part():
             assert name not in out, name
