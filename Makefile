@@ -75,11 +75,12 @@ tidy:
 clean:
 	rm -rf build build-asan build-tsan build-fuzz
 
-#: make bench, bench-drain [MODEL=NAME]   side by side with transformers, as a table
+#: make bench, bench-drain [MODEL=NAME]   side by side with what Python has; tables and plots
 bench: bench-drain
 
 bench-drain: build
 	@$(SETUP) test
+	@$(SETUP) bench
 	@$(TD_PYTHON) bench/drain.py --build $(BUILD) --model $(or $(MODEL),qwen3)
 
 #: make bench-aggregate [MODEL=NAME]       a benchmark run played to the aggregator over sockets

@@ -6,11 +6,12 @@ By default the backlog of a finished run: 408 pending requests, the last one of 
 
 --earlier FILE writes the requests of the same trajectories that came before the backlog (what a
 service had counted by then; `tokdrain drain --warm FILE`). --every N writes each Nth request of
-the whole workload instead of a backlog.
+the whole workload instead of a backlog, --whole all 5,531 in the order in which a run issues them.
 
 Cases: agentic is the workload of make_workload.py (20k-72k tokens a prompt); 2k, 8k and 30k have
 prompts of about so many tokens."""
 import argparse
+import heapq
 import random
 import sys
 
@@ -49,6 +50,26 @@ def select_earlier(chosen, pending):
         oldest[t["id"]] = min(oldest[t["id"]], turn)
     return [(t, turn) for turn in range(max(oldest.values()))
             for t in chosen if turn < oldest[t["id"]]]
+
+
+def issue_order(concurrency=CONCURRENCY, seed=SEED, chosen=None):
+    """(start, end, trajectory, turn) of a whole run in order of issue: so many trajectories are
+    under way at a time, each waits for its answer. Times are parts of the whole run, 0 to 1."""
+    r = random.Random(f"{seed}:issue:{concurrency}")
+    waiting = iter(trajectories(seed) if chosen is None else chosen)
+    running = [(r.random() / 8, slot, t, 0) for slot, t in zip(range(concurrency), waiting)]
+    heapq.heapify(running)
+    events = []
+    while running:
+        start, slot, t, turn = heapq.heappop(running)
+        end = start + 0.5 + r.random()
+        events.append((start, end, t, turn))
+        if turn + 1 < len(t["cuts"]):
+            heapq.heappush(running, (end, slot, t, turn + 1))
+        elif (t := next(waiting, None)) is not None:
+            heapq.heappush(running, (end, slot, t, 0))
+    whole = max(end for _, end, _, _ in events)
+    return [(start / whole, end / whole, t, turn) for start, end, t, turn in events]
 
 
 def request(t, turn):
@@ -93,7 +114,13 @@ def main():
     parser.add_argument("--earlier", metavar="FILE", help="the requests before the backlog")
     parser.add_argument("--every", type=int, metavar="N",
                         help="each Nth request of the whole agentic workload instead")
+    parser.add_argument("--whole", action="store_true",
+                        help="the whole agentic workload in order of issue instead")
     options = parser.parse_args()
+    if options.whole:
+        events = issue_order(options.concurrency, options.seed)
+        write_requests(options.out, ((t, turn) for _, _, t, turn in events))
+        return
     if options.every:
         write_requests(options.out, sample(options.every, options.seed))
         return

@@ -34,10 +34,10 @@
  * Stretches. No added token with normalized=false can lie across a place when none has the two
  * bytes around it next to each other. Then the search for them, left to right, finds the same on
  * both sides as in the whole (unless tokens look around or swallow white space: then there are no
- * stretches). So where one of them starts behind such a place, it is found there and the text is cut
- * there. Other places may be cut as above: what stands before them is text or the end of an added
- * token. Which of both matters where a text is put in front of pieces; then the last characters of
- * added tokens are not open. */
+ * stretches). So where one of them starts behind such a place, it is found there and the text is
+ * cut there. Other places may be cut as above: what stands before them is text or the end of an
+ * added token. Which of both matters where a text is put in front of pieces; then the last
+ * characters of added tokens are not open. */
 #include "tokenizer/chunks.h"
 
 #include <string.h>

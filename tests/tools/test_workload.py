@@ -34,6 +34,18 @@ def test_trajectories_start_anywhere(some):
     assert list(make_workload.trajectories(first=3, limit=2)) == some[3:]
 
 
+def test_order_of_issue(some):
+    events = pending.issue_order(2, chosen=some)
+    assert sorted((t["id"], k) for _, _, t, k in events) == \
+        [(t["id"], k) for t in some for k in range(len(t["cuts"]))]
+    assert [e[0] for e in events] == sorted(e[0] for e in events)
+    ends = {}
+    for start, end, t, k in events:
+        assert k == 0 or ends[t["id"], k - 1] <= start < end <= 1
+        assert sum(s <= start < e for s, e, _, _ in events) <= 2
+        ends[t["id"], k] = end
+
+
 def test_impossible_plans_are_refused():
     with pytest.raises(ValueError, match="do not fit"):
         list(make_workload.trajectories(trajectory_count=2, request_count=100))
