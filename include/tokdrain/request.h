@@ -61,6 +61,12 @@ typedef struct td_span {
     uint64_t start, end;
 } td_span;
 
+/* Tokens of one message in a rendered conversation. */
+typedef struct td_owned {
+    int64_t message;   /* its index; -1: of none, the template's own */
+    size_t start, end; /* of the ids */
+} td_owned;
+
 /* Read it, then give it back with td_result_free; everything in it lives until then. */
 typedef struct td_result {
     uint64_t index;   /* as given to td_counter_submit */
@@ -79,6 +85,8 @@ typedef struct td_result {
     const uint32_t *starts, *ends; /* byte offsets, when they were asked for */
     const char *mask;          /* of encode with return_assistant_tokens_mask: 0 or 1 per id */
     size_t ids_count;
+    const td_owned *owned; /* with td_direct_call.owners: all ids, in order; else NULL */
+    size_t owned_count;
 } td_result;
 
 TD_API void td_result_free(td_result *result);

@@ -182,7 +182,7 @@ class Model:
             raise TypeError(f"encode takes a str, not {type(text).__name__}: encode_batch takes "
                             "lists of them")
         request = {"text": text, "add_special_tokens": bool(add_special_tokens)}
-        return self._core.run(ENCODE, request, False, False, False).ids
+        return self._core.run(ENCODE, request, False, False, False, False).ids
 
     def encode_batch(self, texts, add_special_tokens=True, *, flat=False):
         """Lists of ids, on all cores. flat: (ids, offsets) as numpy arrays instead, where the ids
@@ -213,7 +213,8 @@ class Model:
                 not isinstance(ids[0].tolist(), int):
             return [self.decode(one, skip_special_tokens) for one in ids]
         request = {"token_ids": [int(i) for i in ids]}
-        return self._core.run(DECODE, request, False, bool(skip_special_tokens), False).text
+        return self._core.run(DECODE, request, False, bool(skip_special_tokens), False,
+                              False).text
 
     # ---- conversations ----
 
@@ -234,6 +235,29 @@ class Model:
             messages_or_text, tools, documents, chat_template, add_generation_prompt,
             continue_final_message, sanitize_control_tokens, False, kwargs))
 
+    def spans(self, messages, add_generation_prompt=None, *, tools=None, documents=None,
+              chat_template=None, continue_final_message=False, **kwargs):
+        """A list of Span(message, start, end) that covers all tokens of the conversation, in order:
+        which message they came from (None: the template's own, or nobody can tell). A message has
+        what the template prints while it goes through the messages and is at this one; outside of
+        such a loop it has its own texts. A token is of the message that its first byte is of."""
+        if add_generation_prompt is None:
+            add_generation_prompt = not continue_final_message
+        request = _request(messages, tools, documents, chat_template, add_generation_prompt,
+                           continue_final_message, False, False, kwargs)
+        owned = self._core.run(ENCODE, request, False, False, False, True).owned
+        return [Span((None if m < 0 else m, start, end)) for m, start, end in owned]
+
+    def count_messages(self, messages, add_generation_prompt=None, **kwargs):
+        """The number of tokens of each message, in one pass, as spans tells them. What is left of
+        the whole count is the template's own: tools, headers before the messages, the prompt."""
+        messages = _messages(messages)
+        counts = [0] * len(messages)
+        for message, start, end in self.spans(messages, add_generation_prompt, **kwargs):
+            if message is not None:
+                counts[message] += end - start
+        return counts
+
     def apply_chat_template(self, conversation, tools=None, documents=None, chat_template=None,
                             add_generation_prompt=False, continue_final_message=False,
                             tokenize=True, sanitize_control_tokens=False, padding=False,
@@ -252,14 +276,15 @@ class Model:
                              continue_final_message, sanitize_control_tokens,
                              return_assistant_tokens_mask, kwargs) for c in conversations]
         if not tokenize:
-            texts = [self._core.run(RENDER, r, False, False, batched).text for r in requests]
+            texts = [self._core.run(RENDER, r, False, False, batched, False).text
+                     for r in requests]
             return texts if batched else texts[0]
         more = dict(tokenizer_kwargs or {})
         shape = Shape(self._settings, padding, truncation, max_length,
                       more.pop("pad_to_multiple_of", None), more.pop("padding_side", None))
         if more:
             raise InputError(f"tokenizer_kwargs: {', '.join(map(repr, more))} is not available")
-        results = [self._core.run(ENCODE, r, False, False, batched) for r in requests]
+        results = [self._core.run(ENCODE, r, False, False, batched, False) for r in requests]
         data = self._batch(results, shape, return_assistant_tokens_mask)
         return _returned(data, batched, return_tensors, return_dict)
 

@@ -30,6 +30,7 @@ typedef struct td_result_box {
     uint32_t *starts, *ends;
     char *mask;
     td_span *spans;
+    td_owned *owned;
     td_tokenizer *pieces; /* owned; not NULL: the line holds the tokens' texts too */
 } td_result_box;
 

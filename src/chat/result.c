@@ -39,6 +39,7 @@ void td_result_clear(td_result_box *box)
     td_free(box->ends);
     td_free(box->mask);
     td_free(box->spans);
+    td_free(box->owned);
     td_tokenizer_free(box->pieces);
     *box = (td_result_box){ .pub = { .id = TD_STR("null"), .error = TD_ERROR_INIT } };
 }

@@ -102,6 +102,7 @@ td_result *td_direct_run(td_direct *d, td_request *request, const td_direct_call
     shared.options.operation = call->operation;
     shared.options.offsets = call->offsets;
     shared.options.skip_special_tokens = call->skip_special_tokens;
+    shared.owners = call->owners;
     shared.env.empty_allowed = call->of_batch;
     (void)td_process(&shared, &s->scratch, request); /* never interrupted */
     td_result_box *box = request->box;

@@ -48,6 +48,7 @@ void td_scratch_done(td_worker_scratch *s)
     td_buf_done(&s->chat.text);
     td_buf_done(&s->json);
     td_free(s->chat.spans.items);
+    td_free(s->marks.items);
     *s = (td_worker_scratch){ 0 };
 }
 
@@ -80,6 +81,7 @@ static td_code render(item *it, const td_chat_call *call, td_error *err)
     const td_shared *sh = it->shared;
     if (sh->probe != NULL)
         sh->probe(sh->probe_user, it->r->index, true);
+    jj_workspace_set_marks(it->s->chat.jinja, sh->owners ? &it->s->marks : NULL);
     td_code code = td_chat_render(&sh->env, call, &it->s->chat, err);
     if (sh->probe != NULL)
         sh->probe(sh->probe_user, it->r->index, false);
@@ -337,6 +339,28 @@ static td_code keep_mask(item *it, td_error *err)
     return TD_OK;
 }
 
+/* A token is of the message that its first byte came from. */
+static td_code keep_owned(item *it, td_ids ids, td_error *err)
+{
+    const jj_marks *marks = &it->s->marks;
+    td_result_box *box = it->box;
+    box->owned = td_malloc((2 * marks->count + 1) * sizeof *box->owned);
+    if (box->owned == NULL)
+        return td_fail_nomem(err);
+    size_t count = 0, at = 0; /* at: marks that are behind */
+    for (size_t i = 0; i < ids.count; i++) {
+        while (at < marks->count && marks->items[at].start <= ids.starts[i])
+            at++;
+        int64_t message = at != 0 ? marks->items[at - 1].message : -1;
+        if (count == 0 || box->owned[count - 1].message != message)
+            box->owned[count++] = (td_owned){ message, i, i };
+        box->owned[count - 1].end = i + 1;
+    }
+    box->pub.owned = box->owned;
+    box->pub.owned_count = count;
+    return TD_OK;
+}
+
 static td_code encode_text(item *it, td_str text, unsigned flags, td_error *err)
 {
     td_ids ids;
@@ -350,6 +374,8 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
     TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
     TD_TRY(render(it, &call, err));
     td_str text = td_buf_view(&it->s->chat.text);
+    if (call.sanitize && it->shared->owners)
+        return td_fail(err, TD_E_INPUT, "sanitized texts do not tell which message is whose");
     if (call.sanitize) {
         td_ids ids = { 0 };
         td_id *own;
@@ -359,7 +385,12 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
         td_free(own);
         return code;
     }
-    TD_TRY(encode_text(it, text, call.mask ? flags | TD_ENCODE_OFFSETS : flags, err));
+    bool places = call.mask || it->shared->owners;
+    td_ids ids;
+    TD_TRY(td_encode(it->s->encoder, text, places ? flags | TD_ENCODE_OFFSETS : flags, &ids, err));
+    if (it->shared->owners)
+        TD_TRY(keep_owned(it, ids, err));
+    TD_TRY(keep_ids(it, text, ids, call.mask || (flags & TD_ENCODE_OFFSETS) != 0, err));
     if (!call.mask)
         return TD_OK;
     TD_TRY(keep_mask(it, err));

@@ -19,6 +19,7 @@ typedef struct td_shared {
     td_worker_pool *pool; /* NULL: counted here; else model is NULL */
     td_counter_options options;
     const atomic_bool *interrupt; /* true: stop what runs, it stays pending */
+    bool owners; /* encoding tells which message each token came from */
     /* Test hook: called when a worker begins (true) and ends (false) to render an item. */
     void (*probe)(void *user, uint64_t index, bool begins);
     void *probe_user;
@@ -29,6 +30,7 @@ typedef struct td_worker_scratch {
     td_chat_work chat;
     td_encoder *encoder;
     td_cutter *cutter;
+    jj_marks marks;           /* of the last render that was to tell owners */
     td_buf json;              /* fallback texts */
     td_pool_worker *external; /* NULL: counted here */
 } td_worker_scratch;

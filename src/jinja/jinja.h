@@ -37,9 +37,23 @@ typedef struct jj_spans {
     size_t count, cap;
 } jj_spans;
 
+/* From the byte start on, up to the next mark, output came from that message; -1: from none. */
+typedef struct jj_mark {
+    size_t start;
+    int64_t message;
+} jj_mark;
+
+typedef struct jj_marks {
+    jj_mark *items; /* td_free; ascending */
+    size_t count, cap;
+} jj_marks;
+
 /* Reusable memory of one worker; one render at a time. */
 typedef struct jj_workspace jj_workspace;
 jj_workspace *jj_workspace_new(void); /* NULL: out of memory */
+/* Later renders note which message their output came from (owners.c tells how): in marks, emptied
+ * first. NULL: they do not. */
+void jj_workspace_set_marks(jj_workspace *ws, jj_marks *marks);
 void jj_workspace_free(jj_workspace *ws);
 size_t jj_workspace_bytes(const jj_workspace *ws);
 

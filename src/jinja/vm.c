@@ -20,6 +20,8 @@
 
 static td_code emit_text(jj_vm *vm, td_str s)
 {
+    if (vm->owners != NULL)
+        TD_TRY(jj_owners_text(vm, s));
     td_code code = td_buf_put(vm->out, s);
     return code == TD_OK ? TD_OK : jj_buf_fail(vm, vm->out, code);
 }
@@ -695,11 +697,11 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                 vm->steps_left -= (uint64_t)number;
             else
                 TRY(jj_charge(vm, (uint64_t)number));
-            if (next_item((jj_loop *)sp[-1].as.object, sp)) {
-                sp++;
-                NEXT;
-            }
-            TRY(jj_loop_next(vm, (jj_loop *)sp[-1].as.object, sp, &yes));
+            yes = next_item((jj_loop *)sp[-1].as.object, sp);
+            if (!yes)
+                TRY(jj_loop_next(vm, (jj_loop *)sp[-1].as.object, sp, &yes));
+            if (yes && vm->owners != NULL)
+                TRY(jj_owners_item(vm, (jj_loop *)sp[-1].as.object, *sp));
             if (yes)
                 sp++;
             else
@@ -715,10 +717,15 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             sp--;
             if (((jj_loop *)sp->as.object)->ran)
                 pc = code_start + in.c;
+            if (vm->owners != NULL)
+                TRY(jj_owners_end(vm, (jj_loop *)sp->as.object));
             jj_loop_end(vm, *sp);
             NEXT;
         CASE(END_FOR)
-            jj_loop_end(vm, *--sp);
+            sp--;
+            if (vm->owners != NULL)
+                TRY(jj_owners_end(vm, (jj_loop *)sp->as.object));
+            jj_loop_end(vm, *sp);
             NEXT;
         CASE(UNPACK) {
             td_value v = *--sp;

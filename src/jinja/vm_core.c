@@ -23,6 +23,7 @@ static const jj_limits default_limits = {
 struct jj_workspace {
     td_arena arena;
     td_buf scratch;
+    jj_marks *marks; /* NULL: not asked for */
 };
 
 /* ---- errors ---- */
@@ -313,6 +314,11 @@ jj_workspace *jj_workspace_new(void)
     return td_calloc(1, sizeof(jj_workspace));
 }
 
+void jj_workspace_set_marks(jj_workspace *ws, jj_marks *marks)
+{
+    ws->marks = marks;
+}
+
 void jj_workspace_free(jj_workspace *ws)
 {
     if (ws == NULL)
@@ -366,11 +372,13 @@ static td_code load_context(jj_vm *vm, const td_dict *vars, td_value **ret)
     return TD_OK;
 }
 
-static td_code run_root(jj_vm *vm, const td_dict *vars)
+static td_code run_root(jj_vm *vm, const td_dict *vars, jj_marks *marks)
 {
     td_value *ctx = NULL;
     jj_frame *root = NULL;
     TD_TRY(load_context(vm, vars, &ctx));
+    if (marks != NULL)
+        TD_TRY(jj_owners_begin(vm, marks));
     TD_TRY(jj_frame_new(vm, &vm->t->funcs[0], NULL, ctx, &root));
     return jj_run(vm, root, vm->t->funcs[0].entry, NULL, 0);
 }
@@ -413,9 +421,11 @@ td_code jj_render(const td_template *t, const td_dict *vars, const jj_limits *li
     vm.scratch = ws->scratch;
     vm.out_base = base;
     vm.spans = spans;
+    if (ws->marks != NULL)
+        ws->marks->count = 0;
     if (now != NULL)
         vm.now = *now;
-    td_code code = run_root(&vm, vars);
+    td_code code = run_root(&vm, vars, ws->marks);
     ws->scratch = vm.scratch;
     out->limit = limit;
     if (code == TD_OK) {

@@ -39,7 +39,7 @@ td_code jj_loop_new(jj_vm *vm, jj_frame *frame, td_value iterable, unsigned kind
     if (loop == NULL)
         return jj_nomem(vm);
     *loop = (jj_loop){ .shared = kind != 0, .base.type = &jj_loop_type, .index0 = -1, .length = -1,
-                       .iterable = iterable, .env = frame };
+                       .iterable = iterable, .env = frame, .outer_owner = vm->owner };
     if ((kind & 2) != 0) {
         loop->depth0 = frame->loop_depth;
         loop->recurse = frame->func;

@@ -47,6 +47,7 @@ typedef struct jj_loop {
         struct jj_loop *next; /* of spare ones */
     };
     const jj_func *recurse;    /* NULL: not recursive */
+    int64_t outer_owner;       /* vm->owner where the loop stands */
 } jj_loop;
 extern const td_object_type jj_loop_type;
 
@@ -85,6 +86,8 @@ struct jj_vm {
     size_t piece_at;
     const td_value *messages; /* the items of the variable messages, for error reports */
     uint32_t message_count;
+    struct jj_owners *owners; /* NULL: nobody wants to know whose output is whose */
+    int64_t owner;            /* the message that a loop is at; -1: none */
     /* generation blocks */
     jj_spans *spans;
     uint32_t buffered;  /* > 0: output is being collected, not yielded */
@@ -137,6 +140,17 @@ td_code jj_loop_set_filter(jj_vm *vm, jj_loop *loop, jj_frame *frame, const jj_f
 td_code jj_loop_next(jj_vm *vm, jj_loop *loop, td_value *ret, bool *ret_more);
 td_code jj_frame_new(jj_vm *vm, const jj_func *func, jj_frame *up, td_value *ctx,
                      jj_frame **ret);
+
+/* ---- owners.c: called only while vm->owners is set ---- */
+
+typedef struct jj_owners jj_owners;
+
+/* Begins to note owners, once the variables are there. */
+td_code jj_owners_begin(jj_vm *vm, jj_marks *marks);
+/* The loop came to this item; it is over; text is about to be printed. */
+td_code jj_owners_item(jj_vm *vm, const jj_loop *loop, td_value item);
+td_code jj_owners_end(jj_vm *vm, const jj_loop *loop);
+td_code jj_owners_text(jj_vm *vm, td_str text);
 
 static inline void jj_loop_end(jj_vm *vm, td_value v)
 {

@@ -163,18 +163,24 @@ static td_result *process(model_object *self, PyObject *obj, const td_direct_cal
     return result;
 }
 
-/* run(operation, request, offsets, skip_special_tokens, of_batch) -> Result; its error is raised */
+/* run(operation, request, offsets, skip_special_tokens, of_batch, owners) -> Result; its error is
+ * raised */
 static PyObject *model_run(PyObject *obj, PyObject *args)
 {
-    int operation, offsets, skip, of_batch;
+    int operation, offsets, skip, of_batch, owners;
     PyObject *request;
-    if (!PyArg_ParseTuple(args, "iOppp:run", &operation, &request, &offsets, &skip, &of_batch))
+    if (!PyArg_ParseTuple(args, "iOpppp:run", &operation, &request, &offsets, &skip, &of_batch,
+                          &owners))
         return NULL;
     if (operation < TD_DO_COUNT || operation > TD_DO_DECODE) {
         PyErr_SetString(PyExc_ValueError, "no such operation");
         return NULL;
     }
-    td_direct_call call = { (td_operation)operation, offsets != 0, skip != 0, of_batch != 0 };
+    td_direct_call call = { .operation = (td_operation)operation,
+                            .offsets = offsets != 0,
+                            .skip_special_tokens = skip != 0,
+                            .of_batch = of_batch != 0,
+                            .owners = owners != 0 };
     td_result *result = process((model_object *)obj, request, &call);
     if (result == NULL)
         return NULL;

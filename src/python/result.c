@@ -10,9 +10,9 @@ typedef struct result_object {
     PyObject_HEAD uint64_t index, tokens, reused;
     char via; /* td_via */
     bool counted;
-    PyObject *id_json;                                  /* NULL: none */
-    PyObject *error;                                    /* an exception, NULL: none */
-    PyObject *text, *generation, *ids, *mask, *offsets; /* NULL: not asked for */
+    PyObject *id_json;                                          /* NULL: none */
+    PyObject *error;                                            /* an exception, NULL: none */
+    PyObject *text, *generation, *ids, *mask, *offsets, *owned; /* NULL: not asked for */
 } result_object;
 
 /* ---- lists ---- */
@@ -68,6 +68,19 @@ static PyObject *list_of_generation(const td_result *r)
     return list;
 }
 
+static PyObject *list_of_owned(const td_result *r)
+{
+    PyObject *list = PyList_New((Py_ssize_t)r->owned_count);
+    for (size_t i = 0; list != NULL && i < r->owned_count; i++) {
+        PyObject *triple =
+            Py_BuildValue("(Lnn)", (long long)r->owned[i].message, (Py_ssize_t)r->owned[i].start,
+                          (Py_ssize_t)r->owned[i].end);
+        if (triple == NULL || PyList_SetItem(list, (Py_ssize_t)i, triple) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
 /* ---- making ---- */
 
 static bool fill(tdpy_state *state, result_object *self, td_result *r, bool packed)
@@ -86,6 +99,8 @@ static bool fill(tdpy_state *state, result_object *self, td_result *r, bool pack
         return false;
     if (r->mask != NULL && (self->mask = list_of_mask(r)) == NULL)
         return false;
+    if (r->owned != NULL && (self->owned = list_of_owned(r)) == NULL)
+        return false;
     return r->ids == NULL || r->starts == NULL || r->ends == NULL ||
            (self->offsets = list_of_offsets(r)) != NULL;
 }
@@ -103,6 +118,7 @@ PyObject *tdpy_result(tdpy_state *state, td_result *result, uint64_t index, bool
         self->counted = result->counted;
         self->id_json = self->error = NULL;
         self->text = self->generation = self->ids = self->mask = self->offsets = NULL;
+        self->owned = NULL;
         if (!fill(state, self, result, packed))
             Py_CLEAR(self);
         else
@@ -140,6 +156,7 @@ static void result_dealloc(PyObject *obj)
     Py_XDECREF(self->ids);
     Py_XDECREF(self->mask);
     Py_XDECREF(self->offsets);
+    Py_XDECREF(self->owned);
     PyObject_GC_Del(obj);
     Py_DECREF(type);
 }
@@ -200,6 +217,7 @@ static PyGetSetDef result_getset[] = {
     OBJECT(ids, "Token ids."),
     OBJECT(mask, "1 for each id of an assistant, else 0."),
     OBJECT(offsets, "Start and end of each id in the text, in code points."),
+    OBJECT(owned, "(message or -1, first id, end) for all ids."),
     { NULL, NULL, NULL, NULL, NULL },
 };
 
