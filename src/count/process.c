@@ -339,10 +339,18 @@ static td_code keep_mask(item *it, td_error *err)
     return TD_OK;
 }
 
-/* A token is of the message that its first byte came from. */
-static td_code keep_owned(item *it, td_ids ids, td_error *err)
+/* A token is of the message that its first character came from. Marks are in bytes, tokens in code
+ * points; marks are few. */
+static td_code keep_owned(item *it, td_str text, td_ids ids, td_error *err)
 {
-    const jj_marks *marks = &it->s->marks;
+    jj_marks *marks = &it->s->marks;
+    size_t points = 0, last = 0;
+    for (size_t i = 0; i < marks->count; i++) {
+        size_t start = marks->items[i].start < text.len ? marks->items[i].start : text.len;
+        points += td_utf8_count((td_str){ text.ptr + last, start - last });
+        last = start;
+        marks->items[i].start = points;
+    }
     td_result_box *box = it->box;
     box->owned = td_malloc((2 * marks->count + 1) * sizeof *box->owned);
     if (box->owned == NULL)
@@ -387,9 +395,10 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
     }
     bool places = call.mask || it->shared->owners;
     td_ids ids;
+    flags |= TD_ENCODE_CODE_POINTS;
     TD_TRY(td_encode(it->s->encoder, text, places ? flags | TD_ENCODE_OFFSETS : flags, &ids, err));
     if (it->shared->owners)
-        TD_TRY(keep_owned(it, ids, err));
+        TD_TRY(keep_owned(it, text, ids, err));
     TD_TRY(keep_ids(it, text, ids, call.mask || (flags & TD_ENCODE_OFFSETS) != 0, err));
     if (!call.mask)
         return TD_OK;
