@@ -1,8 +1,12 @@
 """Reuse of counted segments changes no count: random edits of conversations, one changed input at
-a time, and a memo that is too small. The program recounts every prompt itself (--verify)."""
+a time, and a memo that is too small. The program recounts every prompt itself (--verify).
+
+The edits of a case follow from its name; TD_TEST_SCALE=8 makes more than 100,000 of them."""
 import copy
 import json
+import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,25 +17,46 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "conformance")]
 from conversations import SEARCH, WEATHER, conversations  # noqa: E402
 
-STEPS = 3000
-# template -> tokenizer; None: the built-in model's own
+SCALE = float(os.environ.get("TD_TEST_SCALE", "1"))
+STEPS = max(100, round(1000 * SCALE))
+# case -> template, tokenizer, added tokens of its own; None: the built-in model's own
+GLM = ["[gMASK]", "<sop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>", "<think>",
+       "</think>", "<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>",
+       "</arg_value>"]
+KIMI = ["<|im_user|>", "<|im_assistant|>", "<|im_system|>", "<|im_middle|>", "[EOS]", "[BOS]",
+        "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>",
+        "<|tool_call_argument_begin|>", "<|tool_call_end|>"]
 MODELS = {
-    "built-in": (None, None),
-    "rewrites-history": ("qwen3.6-qwen3_6-trl", "qwen3"),
-    "drops-thinking": ("qwen3-qwen3-trl", "qwen3"),
-    "channels": ("gptoss-gptoss-trl", "gptoss"),
-    "headers": ("llama3-llama3_1-trl", "llama3_1"),
-    "no-special-tokens": ("plain", "gptoss"),
-    "spaces-are-letters": ("plain", "gemma3"),
+    "built-in": (None, None, []),
+    "qwen3.6-thinking": ("qwen3.6-qwen3_6-trl", "qwen3", []),
+    "qwen3-thinking": ("qwen3-qwen3-trl", "qwen3", []),
+    "deepseek": ("deepseek-deepseek-ai-DeepSeek-V3.1-llamacpp", "deepseek_v3", []),
+    "glm": ("glm-GLM-4.6-llamacpp", "qwen3", GLM),
+    "kimi": ("kimi-moonshotai-Kimi-K2-Thinking-hfjs", "gpt4o", KIMI),
+    "gpt-oss": ("gptoss-gptoss-trl", "gptoss", []),
+    "llama3": ("llama3-llama3_1-trl", "llama3_1", []),
+    "vicuna": ("vicuna", "gptoss", []),
+    "vicuna-gemma": ("vicuna", "gemma3", []),
+    "inst-mistral-7b": ("inst", "llama2", []),  # the package has the vocabulary of Mistral 7B
+    "inst-deepseek": ("inst", "deepseek_v3", []),
+    "gemma": ("turns", "gemma3", []),
 }
-PLAIN = "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n\n{% endfor %}ASSISTANT: "
+# Styles whose real templates refuse most of the edits; the first two have no special tokens.
+OWN = {
+    "vicuna": "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n\n{% endfor %}ASSISTANT: ",
+    "inst": "{{ bos_token }}{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} "
+            "[/INST]{% else %} {{ m.content|trim }}{{ eos_token }}{% endif %}{% endfor %}",
+    "turns": "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ m.role }}\n"
+             "{{ m.content|trim }}<end_of_turn>\n{% endfor %}<start_of_turn>model\n",
+}
 PIECES = ["Hello", " world", "\n", "\n\n", "  ", "word. Next", "a" * 40, "日本語", "🙂", "e\u0301",
           "<|im_end|>", "<|im_start|>", "<|end|>", "\t", "x = f(1)", "12345", "it's", "\r\n",
           "<start_of_turn>", "<think>", "</think>", "\u00a0", "ﬁ", "don't stop\n- item\n- item"]
 
 
 def text(r):
-    return "".join(r.choice(PIECES) for _ in range(r.randint(0, 12)))
+    most = 12 if r.random() < 0.9 else 1500
+    return "".join(r.choice(PIECES) for _ in range(r.randint(0, most)))
 
 
 def message(r, role):
@@ -71,16 +96,33 @@ def walk(seed, steps):
         yield request
 
 
+def with_tokens(folder, added, to):
+    """The model with more added tokens."""
+    if not added:
+        return folder
+    shutil.copytree(folder, to)
+    path = to / "tokenizer.json"
+    tokenizer = json.loads(path.read_bytes())
+    known = {t["content"]: t for t in tokenizer["added_tokens"]}
+    free = 1 + max(t["id"] for t in tokenizer["added_tokens"])
+    free = max(free, 1 + max(tokenizer["model"]["vocab"].values()))
+    for n, content in enumerate(t for t in added if t not in known):
+        tokenizer["added_tokens"].append(
+            {"id": free + n, "content": content, "single_word": False, "lstrip": False,
+             "rstrip": False, "normalized": False, "special": True})
+    path.write_text(json.dumps(tokenizer))
+    return to
+
+
 def options_of(name, template_dir, model_dir, tmp_path):
-    template, model = MODELS[name]
+    template, model, added = MODELS[name]
     if template is None:
         return []
-    folder = model_dir(model)
-    if template == "plain":
-        path = tmp_path / "plain.jinja"
-        path.write_text(PLAIN)
-    else:
-        path = template_dir / f"{template}.jinja"
+    folder = with_tokens(model_dir(model), added, tmp_path / "model")
+    path = template_dir / f"{template}.jinja"
+    if template in OWN:
+        path = tmp_path / "own.jinja"
+        path.write_text(OWN[template])
     return ["-m", folder, "--template", path]
 
 
@@ -99,7 +141,7 @@ def test_random_edits(name, program, template_dir, model_dir, tmp_path):
     failed = [r for r in got if r.get("error", {}).get("kind") == "verify"]
     assert not failed, failed[:3]
     counted = [r for r in got if r["tokens"] is not None]
-    assert len(counted) > STEPS / 3
+    assert len(counted) > STEPS / 4
     assert sum(r["reused"] for r in counted) > sum(r["tokens"] for r in counted) / 2
     plain = count(program, [*options, "--no-reuse"], requests)
     assert [r["tokens"] for r in got] == [r["tokens"] for r in plain]
