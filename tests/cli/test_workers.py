@@ -1,4 +1,5 @@
 """External tokenizer processes: what they count, what becomes of it when they fail, who is left."""
+import concurrent.futures
 import json
 import os
 import random
@@ -6,11 +7,13 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+SCALE = float(os.environ.get("TD_TEST_SCALE", "1"))
 ROOT = Path(__file__).resolve().parents[2]
 FAULT = [sys.executable, str(ROOT / "tests" / "cli" / "fault_worker.py")]
 TRANSFORMERS = [sys.executable, str(ROOT / "python" / "tokdrain_worker.py")]
@@ -211,6 +214,56 @@ def test_never_more_processes_than_workers(program, folders):
         time.sleep(0.005)
     assert len(process.stdout.read().splitlines()) == 24 and process.returncode == 1
     assert most > 0
+
+
+def kill_at_random(process, rng, deadline, done):
+    """Kills or stops one worker after the other; how many of each."""
+    hits = {signal.SIGKILL: 0, signal.SIGSTOP: 0}
+    while time.monotonic() < deadline and process.poll() is None:
+        time.sleep(rng.uniform(0, 0.3))
+        workers = children_of(process.pid)
+        how = rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP])
+        if workers:
+            try:
+                os.kill(rng.choice(workers)[0], how)
+                hits[how] += 1
+            except ProcessLookupError:
+                pass
+    done.set()
+    return hits
+
+
+def test_killed_and_stopped_at_random(program, folders):
+    """Nothing is lost, doubled or out of order (TD_TEST_SCALE=100: for five minutes)."""
+    rng, done = random.Random(6), threading.Event()
+    process = start_counting(program, folders, "--timeout", "1")
+    lengths = []
+
+    def feed():
+        while not done.is_set():
+            n = len(lengths)
+            lengths.append(rng.randint(1, 3000))
+            process.stdin.write(b'{"id": %d, "text": "%s"}\n' % (n, b"x" * lengths[-1]))
+        process.stdin.close()
+
+    def read():
+        for n, line in enumerate(process.stdout):
+            result = json.loads(line)
+            assert result["id"] == result["index"] == n
+            if result["tokens"] is None:
+                assert result["error"]["kind"] == "worker", result
+            else:
+                assert result["tokens"] == lengths[n], result
+            kept.append(result["tokens"] is not None)
+
+    kept = []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(feed), pool.submit(read)]
+        hits = kill_at_random(process, random.Random(7), time.monotonic() + 3 * SCALE, done)
+        for job in jobs:
+            job.result(timeout=120)
+    assert process.wait(60) in (0, 1) and len(kept) == len(lengths)
+    assert min(hits.values()) > 0 and sum(kept) > 0.9 * len(kept)
 
 
 @pytest.mark.parametrize("text", ["hang:1", "x"])
