@@ -3,11 +3,16 @@
 #include "base/error.h"
 #include "base/str.h"
 
+/* Records from here on are large: prompts and answers, not the chunks between them. */
+enum { LARGE_BYTES = 4096 };
+
 static const char batch_topic[TD_TOPIC_BYTES] = "batch";
 
 /* One pass ahead: a batch is good as a whole or not used at all. */
-static td_code check_batch(td_mp_cursor c, uint32_t *ret_count, td_error *err)
+static td_code check_batch(td_mp_cursor c, uint32_t *ret_count, size_t *ret_large_min,
+                           td_error *err)
 {
+    size_t large_bytes = 0, all_bytes = (size_t)(c.end - c.at);
     td_mp_item item;
     TD_TRY(td_mp_next(&c, &item, err));
     if (item.kind != TD_MP_ARRAY)
@@ -17,10 +22,12 @@ static td_code check_batch(td_mp_cursor c, uint32_t *ret_count, td_error *err)
         TD_TRY(td_mp_next(&c, &item, err));
         if (item.kind != TD_MP_BIN)
             return td_fail(err, TD_E_INPUT, "element %u of a batch is not bin", i);
+        large_bytes += item.as.bytes.len >= LARGE_BYTES ? item.as.bytes.len : 0;
     }
     if (c.at != c.end)
         return td_fail(err, TD_E_INPUT, "bytes behind the batch");
     *ret_count = count;
+    *ret_large_min = large_bytes >= all_bytes - all_bytes / 4 ? LARGE_BYTES : SIZE_MAX;
     return TD_OK;
 }
 
@@ -38,7 +45,7 @@ td_code td_frame_read(td_str frame, td_records *ret, td_error *err)
     }
     td_mp_cursor c = td_mp_cursor_of(payload);
     uint32_t count = 0;
-    TD_TRY(check_batch(c, &count, err));
+    TD_TRY(check_batch(c, &count, &ret->large_min, err));
     td_mp_item head;
     TD_TRY(td_mp_next(&c, &head, err));
     ret->cursor = c;

@@ -11,6 +11,7 @@ typedef struct td_records {
     td_mp_cursor cursor;
     uint32_t left; /* elements not yet given */
     td_str single; /* ptr not NULL: the one record of a frame that is no batch */
+    size_t large_min; /* records of so many bytes make up most of the frame */
 } td_records;
 
 /* Starts reading a frame. Views borrow from it. A frame that is too short to mean anything has no

@@ -19,8 +19,7 @@ static void release_message(void *user, const char *bytes)
 /* A request that holds the record's bytes, in one of the two ways. */
 static td_code new_request(td_record record, td_request **ret, td_error *err)
 {
-    bool share = td_message_bytes(record.message).len / 4 <= record.bytes.len;
-    if (!share)
+    if (!record.may_share)
         return td_request_new(record.bytes, NULL, NULL, ret, err);
     td_message_ref(record.message);
     td_code code =

@@ -1,7 +1,7 @@
 /* item.h - requests to the counting pool, made from the parts of an event.
  *
- * A request borrows from the record: it shares the message when the record is most of it, and
- * copies the record otherwise, so that a small pending item never keeps a large frame alive. */
+ * A request borrows from the record: it keeps the message when that may be shared, and copies the
+ * record otherwise, so that a small pending item never keeps a large frame alive. */
 #ifndef TD_SRC_AGGREGATOR_ITEM_H
 #define TD_SRC_AGGREGATOR_ITEM_H
 

@@ -11,6 +11,7 @@ typedef struct td_message td_message;
 typedef struct td_record {
     td_message *message; /* borrowed */
     td_str bytes;
+    bool may_share; /* what is made of it may keep the whole message */
 } td_record;
 
 /* The whole frame; valid while there is an owner. */

@@ -199,6 +199,7 @@ typedef struct reader {
     char **argv;
     td_service_options *options;
     bool seen[FLAGS];
+    bool only_plain; /* behind "--" */
     td_buf unknown;
 } reader;
 
@@ -216,23 +217,47 @@ static td_parsed take_flag(reader *r, const flag *f, const char *value)
     return set_value(f, text, r->options) ? TD_PARSED_OK : wrong_value(f, text);
 }
 
+static td_parsed take_help(const char *value)
+{
+    return value == NULL ? print_help()
+                         : wrong("argument -h/--help: ignored explicit argument '%s'", value);
+}
+
+/* What stands between the dashes and the value. */
+static td_str name_of(const char *arg)
+{
+    return (td_str){ arg + 2, strcspn(arg + 2, "=") };
+}
+
+/* Refuses beginnings of several flags, wherever they stand, before anything is looked at. */
+static td_parsed check_spelling(int argc, char **argv)
+{
+    td_parsed result = TD_PARSED_OK;
+    for (int i = 1; i < argc && result == TD_PARSED_OK && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--", 2) != 0)
+            continue;
+        match m = find_flag(name_of(argv[i]));
+        if (m.several.len != 0)
+            result = wrong("ambiguous option: %s could match %.*s", argv[i], (int)m.several.len,
+                           m.several.ptr);
+        td_buf_done(&m.several);
+    }
+    return result;
+}
+
 static td_parsed take_argument(reader *r)
 {
     const char *arg = r->argv[r->at];
-    if (strcmp(arg, "-h") == 0)
-        return print_help();
-    if (arg[0] == '-' && arg[1] == '-' && arg[2] != '\0' && strchr(arg, ' ') != arg) {
+    if (strcmp(arg, "--") == 0)
+        r->only_plain = true;
+    if (!r->only_plain && strncmp(arg, "-h", 2) == 0)
+        return take_help(arg[2] == '\0' ? NULL : arg + 2 + (arg[2] == '='));
+    if (!r->only_plain && arg[0] == '-' && arg[1] == '-') {
         const char *equals = strchr(arg, '=');
-        td_str name = { arg + 2, equals != NULL ? (size_t)(equals - arg) - 2 : strlen(arg) - 2 };
-        match m = find_flag(name);
-        if (m.several.len != 0) {
-            td_parsed result = wrong("ambiguous option: %s could match %.*s", arg,
-                                     (int)m.several.len, m.several.ptr);
-            td_buf_done(&m.several);
-            return result;
-        }
+        match m = find_flag(name_of(arg));
+        td_buf_done(&m.several);
         if (m.is_help)
-            return print_help();
+            return take_help(equals != NULL ? equals + 1 : NULL);
         if (m.only != NULL)
             return take_flag(r, m.only, equals != NULL ? equals + 1 : NULL);
     }
@@ -294,7 +319,7 @@ td_parsed td_service_parse(int argc, char **argv, td_service_options *ret)
         .series = 1u << TD_SERIES_ISL | 1u << TD_SERIES_OSL | 1u << TD_SERIES_TPOT,
     };
     reader r = { .argc = argc, .argv = argv, .options = ret };
-    td_parsed result = TD_PARSED_OK;
+    td_parsed result = check_spelling(argc, argv);
     for (r.at = 1; r.at < argc && result == TD_PARSED_OK; r.at++)
         result = take_argument(&r);
     if (result == TD_PARSED_OK)

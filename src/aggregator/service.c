@@ -12,6 +12,7 @@
 #include "aggregator/log.h"
 #include "aggregator/prometheus.h"
 #include "aggregator/signals.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/thread.h"
 
@@ -22,6 +23,7 @@ enum {
     INTERRUPTED_LINGER_MS = 2000, /* a parent that said stop does not wait for long */
 };
 #define BURST_NS UINT64_C(20000000)
+#define GIVE_BACK_BYTES UINT64_C(67108864)
 
 static uint64_t to_ns(double seconds)
 {
@@ -154,22 +156,36 @@ static void handle_message(td_service *s, td_message *m, int64_t now_ns)
         return;
     }
     td_record record = { .message = m };
-    while (td_frame_next(&records, &record.bytes))
+    while (td_frame_next(&records, &record.bytes)) {
+        record.may_share = record.bytes.len >= records.large_min;
         td_session_record(&s->session, record, now_ns);
+    }
 }
 
-static void receive(td_service *s)
+/* true: everything that had arrived was handled. */
+static bool receive(td_service *s)
 {
     uint64_t start = td_now_ns(), now = start;
     td_message *m;
     for (int i = 0; i < BURST_MESSAGES && now - start < BURST_NS; i++) {
         m = td_transport_receive(s->transport);
         if (m == NULL)
-            return;
+            return true;
+        s->passed_bytes += td_message_bytes(m).len;
         handle_message(s, m, (int64_t)now);
         td_message_unref(m);
         now = td_now_ns();
     }
+    return false;
+}
+
+/* What a backlog of frames took is not kept for the next one. */
+static void give_back(td_service *s)
+{
+    if (s->passed_bytes < GIVE_BACK_BYTES || pending(s) != failed(s) || s->session.has_ended)
+        return;
+    s->passed_bytes = 0;
+    td_alloc_trim();
 }
 
 /* ---- the end ---- */
@@ -255,9 +271,11 @@ void td_service_run(td_service *s)
             finish(s, true);
             return;
         }
-        receive(s);
+        bool is_idle = receive(s);
         if (s->tokens != NULL)
             td_tokens_collect(s->tokens);
+        if (is_idle)
+            give_back(s);
         tick_when_due(s);
         if (s->session.has_ended && !s->draining)
             begin_drain(s);

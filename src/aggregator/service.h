@@ -23,6 +23,8 @@ typedef struct td_service {
     bool has_deadline;
     uint64_t deadline_ns; /* of the drain */
 
+    uint64_t passed_bytes; /* received since freed memory was given back */
+
     td_arena arena; /* of one snapshot */
     td_buf text;    /* its written form */
 } td_service;

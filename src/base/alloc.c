@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static td_allocator hook;
 _Thread_local size_t td_alloc_fail_at;
@@ -65,6 +68,13 @@ void td_expect_random(void *ptr, size_t size)
 #else
     (void)ptr;
     (void)size;
+#endif
+}
+
+void td_alloc_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
 #endif
 }
 

@@ -15,6 +15,10 @@ char *td_strndup(const char *ptr, size_t len); /* NUL-terminated copy */
  * pages pay. Only a hint. */
 void td_expect_random(void *ptr, size_t size);
 
+/* Gives memory that was freed back to the system, where the C library would keep it. Takes
+ * milliseconds when there is much of it. */
+void td_alloc_trim(void);
+
 /* Test hook: the nth allocation of this thread from now fails, once. 0 turns it off. */
 extern _Thread_local size_t td_alloc_fail_at;
 

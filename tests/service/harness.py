@@ -85,6 +85,7 @@ class Parent:
         argv = [*start, "--socket-dir", f"{self.dir}/s", "--socket-name", "ev",
                 "--metrics-socket", "met", "--metrics-output-dir", str(self.out),
                 "--readiness-path", "rdy", "--readiness-id", "7", *flags]
+        self.begun = time.monotonic()
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(argv, stdout=log, stderr=subprocess.STDOUT,
                                             env={**os.environ, **(environment or {})},
@@ -111,6 +112,7 @@ class Parent:
         while not self.pull.poll(20):
             assert self.process.poll() is None and time.monotonic() < deadline, self.log()
         assert msgspec.msgpack.decode(self.pull.recv()) == 7
+        self.ready_s = time.monotonic() - self.begun
         message = b"\0"
         while message[:1] != b"\1":  # others may be the end of an earlier one
             assert self.pub.poll(5000), "no subscription on the event socket"

@@ -1,13 +1,15 @@
 """Events in every order, and bytes that are no events, against a plain second reading."""
+import os
 import random
 
 import pytest
 
 from expected_run import Run
 from harness import START, BATCH, Parent, batch, record, single
-from random_run import BROKEN, as_record, framed, random_event
+from random_run import BROKEN, REASONS, SAMPLE, SESSION, as_record, framed, random_event
 
 msgspec = pytest.importorskip("msgspec")
+SCALE = float(os.environ.get("TD_TEST_SCALE", "1"))
 
 
 def check(snapshot, run):
@@ -20,6 +22,51 @@ def check(snapshot, run):
         assert got[name]["min"] == min(want, default=0) and got[name]["max"] == max(want, default=0)
         assert got[name]["sum_sq"] == float(sum(v * v for v in want))
         assert sum(n for _, n in got[name]["histogram"]) == len(want)
+
+
+def every_order(kinds, length):
+    """A sequence in which every word of so many kinds stands: de Bruijn's."""
+    out, word = [], [0] * (len(kinds) * length)
+
+    def extend(t, p):
+        if t > length:
+            if length % p == 0:
+                out.extend(word[1:p + 1])
+            return
+        word[t] = word[t - p]
+        extend(t + 1, p)
+        for k in range(word[t - p] + 1, len(kinds)):
+            word[t] = k
+            extend(t + 1, t)
+
+    extend(1, 1)
+    return [kinds[k] for k in out + out[:length - 1]]
+
+
+def test_every_event_type_in_every_order(aggregator):
+    """Any four events (five at scale) of one sample and its session, one after the other."""
+    rng = random.Random(5)
+    kinds = [f"session.{n}" for n in SESSION] + [f"sample.{n}" for n in SAMPLE]
+    kinds += [f"error.{n}" for n in ("generic", "loadgen", "session", "client")]
+    events = []
+    for kind in every_order(kinds, 5 if SCALE > 1 else 4):
+        ts = START + rng.choice([0, 1, 10**6, rng.randrange(10**12), -rng.randrange(10**12)])
+        uuid = "" if kind.startswith("session.") else "u"
+        data = ["PromptData", None, [7] * rng.randrange(5)] if kind == "sample.issued" else None
+        events.append((kind, ts, uuid, data, rng.choice(REASONS)))
+    assert len(events) == len(kinds) ** (5 if SCALE > 1 else 4) + (4 if SCALE > 1 else 3)
+    events.append(("session.ended", START, "", None, None))
+    run = Run(streaming=True)
+    for event in events:
+        run.event(*event)
+    payloads = list(map(as_record, events))
+    with Parent(aggregator, ["--streaming"]) as parent:
+        parent.send(*(batch(payloads[i:i + 1000]) for i in range(0, len(payloads), 1000)))
+        assert parent.wait(60) == 0, parent.log()
+        check(parent.final(), run)
+        starts = sum(kind == "session.started" for kind, *_ in events)
+        assert parent.log().count("Duplicate STARTED event received") == starts - 1
+        assert "Duplicate ISSUED for sample u, possibly due to retry - skipping" in parent.log()
 
 
 @pytest.mark.parametrize("seed", range(12))

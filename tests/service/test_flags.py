@@ -1,4 +1,9 @@
 """The command line: what is refused, in which words and with which status."""
+import argparse
+import contextlib
+import io
+import os
+import random
 import subprocess
 
 import pytest
@@ -103,3 +108,79 @@ def test_socket_dir_is_made_and_its_slash_stripped(aggregator, tmp_path):
         process.terminate()
         process.stdout.close()
         process.wait(10)
+
+
+# name -> type, in the order of the help
+FLAGS = {"socket-dir": str, "socket-name": str, "metrics-socket": str, "metrics-output-dir": str,
+         "publish-interval": float, "drain-timeout": float, "hdr-sig-figs": int,
+         "n-histogram-buckets": int, "tokenizer": str, "tokenizer-workers": int,
+         "streaming": bool, "readiness-path": str, "readiness-id": int, "early-stopping": bool}
+
+
+def reference():
+    """The same flags for argparse, from which the service's parent knows how they are spelled."""
+    parser = argparse.ArgumentParser(prog="tokdrain aggregate")
+    for i, (name, kind) in enumerate(FLAGS.items()):
+        how = {"action": "store_true"} if kind is bool else {"type": kind, "required": i < 4}
+        parser.add_argument("--" + name, **how)
+    return parser
+
+
+VALUES = ["1", "0", "-1", "+3", "007", "1_000", "1__0", "_1", "2.5", "-2.5", ".5", "5.", "-.5",
+          "1e3", "1e", "inf", "-inf", "nan", "Infinity", "infinit", "", " ", " 7 ", "x", "0x10",
+          "--", "-", "-x", "--streaming", "-1e3", "a b", "9" * 30, "-0", "=", "a=b"]
+
+
+def expected(parser, arguments):
+    """What argparse makes of them: the values, or a status; and its message."""
+    err = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(err), contextlib.redirect_stdout(io.StringIO()):
+            return parser.parse_args(arguments), ""
+    except SystemExit as end:
+        return end.code, err.getvalue().partition(": error: ")[2]
+
+
+def random_arguments(rng):
+    out = [] if rng.random() < 0.1 else ["--socket-dir", "s", "--socket-name", "e",
+                                         "--metrics-socket", "m", "--metrics-output-dir", "none"]
+    for _ in range(rng.choice([0, 1, 1, 2, 3])):
+        name = rng.choice([*FLAGS, "help"])
+        flag = "--" + name[:rng.randrange(len(name) + 1) if rng.random() < 0.5 else None]
+        if rng.random() < 0.4:
+            out.append(flag + "=" + rng.choice([v for v in VALUES if v != "--"]))
+            continue
+        out.append(flag)
+        if FLAGS.get(name, bool) is not bool or rng.random() < 0.2:
+            if rng.random() < 0.9:
+                out.append(rng.choice(VALUES))
+    return out
+
+
+def is_refused_early(parsed):
+    """Values that could only fail in the middle of a run are refused at the start here."""
+    interval, timeout = parsed.publish_interval, parsed.drain_timeout
+    buckets = parsed.n_histogram_buckets
+    return (interval is not None and not interval > 0) or timeout != timeout or \
+        (buckets is not None and not 1 <= buckets <= 100_000)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_command_line_is_argparses(aggregator, tmp_path, seed):
+    rng, parser = random.Random(seed), reference()
+    for _ in range(int(80 * float(os.environ.get("TD_TEST_SCALE", "1")))):
+        arguments = random_arguments(rng)
+        want, message = expected(parser, arguments)
+        done = subprocess.run([str(aggregator), "aggregate", *arguments], capture_output=True,
+                              text=True, timeout=20, check=False, cwd=tmp_path)
+        if want == 0:  # help
+            assert (done.returncode, done.stderr) == (0, ""), arguments
+        elif want == 2:
+            assert (done.returncode, done.stderr.partition(": error: ")[2]) == (2, message), \
+                arguments
+        elif is_refused_early(want):
+            assert done.returncode == 2, (arguments, done)
+        else:  # as far as the check that follows
+            fatal = "FATAL: --tokenizer-workers must be >= 0" \
+                if (want.tokenizer_workers or 0) < 0 else "FATAL: --metrics-output-dir "
+            assert done.returncode == 1 and done.stderr.startswith(fatal), (arguments, done)
