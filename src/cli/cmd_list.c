@@ -14,7 +14,7 @@
 #include "cli/run.h"
 #include "cli/show.h"
 
-enum { QUEUE_BYTES = 64 << 20, POLL_NS = 50000000 };
+enum { QUEUE_BYTES = 16 << 20, POLL_NS = 50000000 };
 
 typedef struct reader {
     const cli_options *o;
