@@ -15,7 +15,7 @@ export TD_PYTHON
 SANITIZE = -Db_lundef=false --buildtype=debugoptimized
 
 .PHONY: help build test demo asan tsan fuzz selfcheck test-distributed models install format \
-	tidy clean bench bench-render bench-encode bench-drain bench-aggregate
+	tidy clean bench bench-render bench-encode bench-drain bench-turns bench-aggregate
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -82,6 +82,10 @@ bench-drain: build
 	@$(SETUP) test
 	@$(SETUP) bench
 	@$(TD_PYTHON) bench/drain.py --build $(BUILD) --model $(or $(MODEL),qwen3)
+
+#: make bench-turns [MODEL=NAME]           what one more turn costs, by length of the conversation
+bench-turns: build
+	@python3 bench/turns.py --build $(BUILD) --model $(or $(MODEL),qwen3)
 
 #: make bench-aggregate [MODEL=NAME]       a benchmark run played to the aggregator over sockets
 bench-aggregate: build

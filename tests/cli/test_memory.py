@@ -17,8 +17,10 @@ MIB = 1 << 20
 
 def parts():
     """Pieces of text for prompts; a number goes between each two."""
-    text = Path(__file__).read_text(encoding="utf-8").replace("\\", "/").replace('"', "'")
-    text = (text * (1 + 2 * PROMPT_BYTES // len(text))).replace("\n", "\\n").encode()
+    text = Path(__file__).read_text(encoding="utf-8")
+    for taken in '"\\\n':
+        text = text.replace(taken, " ")
+    text = (text * (1 + 2 * PROMPT_BYTES // len(text))).encode()
     return [text[i:i + PART_BYTES] for i in range(0, PROMPT_BYTES, PART_BYTES)]
 
 
