@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections import deque
 
+from tokdrain._errors import InputError
 from tokdrain._native import core
 from tokdrain._options import parse_moment, parse_size
 Result = core.Result
@@ -18,6 +19,10 @@ def queue_of(model, *, operation=0, packed=False, jobs=None, memory=0, reuse=Tru
              parse_arguments=False, fallback=False, now=None, timeout=None, max_output=0,
              max_steps=0, max_memory=0):
     """The native queue with these options; what is 0 or None is the library's default."""
+    for name, value, least in (("jobs", jobs, 1), ("queue", queue, 0), ("max_steps", max_steps, 0),
+                               ("timeout", timeout, 0)):
+        if value is not None and value < least:
+            raise InputError(f"{name}={value!r} is less than {least}")
     kwargs = json.dumps(chat_template_kwargs) if chat_template_kwargs is not None else None
     return core.Queue(model._core, operation, packed, jobs or 0, queue, parse_size(queue_memory),
                        parse_size(memory), reuse, verify, chat_template, kwargs, parse_arguments,
@@ -92,7 +97,9 @@ class Counter:
                 read = queue.read(request)
                 while (ticket := queue.submit(read, index, False)) is None:
                     if tickets:
-                        yield _checked(queue.take(tickets.popleft(), True), raise_errors)
+                        result = queue.take(tickets[0], True)
+                        tickets.popleft()
+                        yield _checked(result, raise_errors)
                     else:
                         queue.wait()
                 tickets.append(ticket)
@@ -103,7 +110,9 @@ class Counter:
                     wait = False
                     yield _checked(result, raise_errors)
             while tickets:
-                yield _checked(queue.take(tickets.popleft(), True), raise_errors)
+                result = queue.take(tickets[0], True)
+                tickets.popleft()
+                yield _checked(result, raise_errors)
         finally:
             if tickets:
                 queue.abandon(tickets)
@@ -135,9 +144,9 @@ _open_counters = weakref.WeakSet()
 
 
 @atexit.register
-def _close_all():
+def _leave_all():
     for counter in list(_open_counters):
-        counter.close()
+        counter._queue.leave()
 
 
 # ---- asyncio ----

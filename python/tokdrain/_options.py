@@ -1,5 +1,6 @@
 """Options that several classes take: sizes and moments."""
 import datetime
+import re
 
 from tokdrain._errors import InputError
 
@@ -9,14 +10,12 @@ _UNITS = {"": 1, "B": 1, "KB": 10 ** 3, "MB": 10 ** 6, "GB": 10 ** 9, "K": 1 << 
 
 def parse_size(size):
     """Bytes of a number or a text such as "256MiB"."""
-    if isinstance(size, int):
+    if isinstance(size, int) and size >= 0:
         return size
-    text = str(size).strip().upper()
-    digits = text.rstrip("KMGIB ")
-    try:
-        return int(float(digits) * _UNITS[text[len(digits):].strip()])
-    except (KeyError, ValueError):
-        raise InputError(f"{size!r} is no size: 256MiB, for example") from None
+    m = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(size).strip().upper())
+    if m is None or m[2] not in _UNITS:
+        raise InputError(f"{size!r} is no size: 256MiB, for example")
+    return int(float(m[1]) * _UNITS[m[2]])
 
 
 def parse_moment(now):

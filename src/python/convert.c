@@ -2,7 +2,10 @@
  *
  * What a template may see is what transformers lets it see: dicts, lists, tuples, str, int, float,
  * bool and None as they are; anything else goes, one level at a time, through state->plain
- * (python/tokdrain/_plain.py), which knows subclasses, dataclasses, pydantic models and numpy. */
+ * (python/tokdrain/_plain.py), which knows subclasses, dataclasses, pydantic models and numpy.
+ *
+ * The functions call each other once a level; the builder refuses to go deeper than a reader of
+ * JSON would, whatever is inside itself. */
 #include "python/core.h"
 
 /* Always false, so that callers can return it. A failure of the builder is told by the builder. */
@@ -112,7 +115,7 @@ static int put_exact(tdpy_state *state, td_build *b, PyObject *obj)
 
 bool tdpy_put(tdpy_state *state, td_build *b, PyObject *obj)
 {
-    if (obj == NULL || Py_EnterRecursiveCall(" while reading a value"))
+    if (obj == NULL)
         return false;
     int done = put_exact(state, b, obj);
     if (done == 0) {
@@ -126,6 +129,5 @@ bool tdpy_put(tdpy_state *state, td_build *b, PyObject *obj)
             Py_DECREF(plain);
         }
     }
-    Py_LeaveRecursiveCall();
     return done > 0;
 }

@@ -31,7 +31,8 @@ typedef struct queue_object {
     PyObject *hold;
     td_counter *counter; /* NULL: closed, or not yet made in this process */
     td_build *builder;
-    unsigned forks, users;           /* users: threads inside the library */
+    unsigned forks, users; /* users: threads inside the library */
+    bool left;             /* the interpreter ends: who waits in a daemon thread never comes back */
     bool closed, collecting, packed; /* packed: ids are bytes, not lists */
 
     ticket *ring;
@@ -89,7 +90,7 @@ static td_counter *counter_of(queue_object *q)
 {
     if (q->forks != tdpy_forks())
         leave_parent(q);
-    if (q->closed) {
+    if (q->closed || q->left) {
         PyErr_SetString(PyExc_ValueError, "the counter is closed");
         return NULL;
     }
@@ -220,6 +221,14 @@ static bool collect(queue_object *q, int64_t timeout_ns)
     return ok;
 }
 
+static void sleep_ns(long ns)
+{
+    struct timespec moment = { .tv_nsec = ns };
+    Py_BEGIN_ALLOW_THREADS
+    nanosleep(&moment, NULL);
+    Py_END_ALLOW_THREADS
+}
+
 /* One step of waiting: collects, or waits for who does. false: an exception is raised, of a
  * signal handler for example, or the queue was closed. */
 static bool step(queue_object *q)
@@ -228,6 +237,8 @@ static bool step(queue_object *q)
         wait_delivery(q);
     else if (!collect(q, SLICE_NS))
         return false;
+    while (q->left)
+        sleep_ns((long)SLICE_NS);
     if (PyErr_CheckSignals() < 0)
         return false;
     if (q->closed) {
@@ -276,7 +287,7 @@ static void abandon(queue_object *q, uint64_t n)
  * With the interpreter's lock, so that nobody submits meanwhile; workers stop within moments. */
 static void stop_abandoned(queue_object *q)
 {
-    if (q->counter == NULL || q->users != 0 || q->base == q->next)
+    if (q->counter == NULL || q->base == q->next)
         return;
     for (uint64_t n = q->base; n < q->next; n++) {
         const ticket *t = at(q, n);
@@ -495,16 +506,12 @@ static void close_counter(queue_object *q)
         leave_parent(q);
     q->closed = true;
     td_counter *counter = q->counter;
-    if (counter == NULL)
-        return;
+    if (counter == NULL || (q->left && q->users != 0))
+        return;          /* what a waiting thread of an ending process looks at stays */
     if (q->users != 0) { /* other threads leave at the end of their slice */
         tell_delivery(q);
-        while (q->users != 0) {
-            Py_BEGIN_ALLOW_THREADS
-            struct timespec moment = { .tv_nsec = 1000000 };
-            nanosleep(&moment, NULL);
-            Py_END_ALLOW_THREADS
-        }
+        while (q->users != 0)
+            sleep_ns(1000000);
     }
     if (q->counter != counter)
         return; /* another thread closed it meanwhile */
@@ -519,6 +526,23 @@ static PyObject *queue_close(PyObject *obj, PyObject *unused)
 {
     (void)unused;
     close_counter((queue_object *)obj);
+    Py_RETURN_NONE;
+}
+
+/* leave(): as close, when the interpreter ends: stops what runs, and lets who waits wait on */
+static PyObject *queue_leave(PyObject *obj, PyObject *unused)
+{
+    (void)unused;
+    queue_object *q = (queue_object *)obj;
+    if (q->forks != tdpy_forks())
+        leave_parent(q);
+    q->left = true;
+    if (q->counter != NULL) {
+        td_counter *counter = q->counter;
+        Py_BEGIN_ALLOW_THREADS
+        td_counter_pause(counter);
+        Py_END_ALLOW_THREADS
+    }
     Py_RETURN_NONE;
 }
 
@@ -568,7 +592,7 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     q->builder = NULL;
     q->forks = tdpy_forks();
     q->users = 0;
-    q->closed = q->collecting = q->packed = false;
+    q->closed = q->collecting = q->packed = q->left = false;
     q->ring = NULL;
     q->ring_size = q->pumped_ready = 0;
     q->base = q->next = q->deliveries = 0;
@@ -617,6 +641,7 @@ static PyMethodDef queue_methods[] = {
     { "abandon", queue_abandon, METH_O, "Tickets that nobody will take." },
     { "batch", queue_batch, METH_O, "Results of a sequence of requests." },
     { "stats", queue_stats, METH_NOARGS, "Numbers of the counter." },
+    { "leave", queue_leave, METH_NOARGS, "Stop the workers, at the end of the interpreter." },
     { "close", queue_close, METH_NOARGS, "Stop the workers, drop what is queued." },
     { NULL, NULL, 0, NULL },
 };
