@@ -136,6 +136,8 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *si
     tk_ctx *ctx = &enc->ctx;
     if (piece.len == 0)
         return TD_OK;
+    if (tok->fast->marks.mark.len != 0 && tok->added.normalized == NULL)
+        return tk_fast_spaces(tok->fast, &enc->cache, ctx, piece, sink, err);
     tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
     if (tok->norm != NULL)
         TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));

@@ -97,6 +97,18 @@ static td_code set_proof(tk_load *load, tk_fast *f)
     return TD_OK;
 }
 
+static td_code set_char_words(tk_load *load, tk_fast *f, const tk_norm *norm)
+{
+    if (!tk_spaces_of(norm, f->spaces, &f->marks) ||
+        !tk_vocab_find(f->bpe->vocab, f->marks.mark, &f->mark))
+        f->marks = (tk_spaces){ 0 };
+    f->chars = TK_NEW(load, tk_char_words);
+    if (f->chars == NULL)
+        return TD_E_INTERNAL;
+    tk_char_words_start(f->chars, f->cuts, f->marks.mark);
+    return TD_OK;
+}
+
 /* Whether pretok leaves every text from norm whole. */
 static bool splits_nothing(const tk_norm *norm, const tk_pretok *pretok)
 {
@@ -149,7 +161,8 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
     if (bpe->ignore_merges && f->scanner != NULL)
         TD_TRY(set_long_entries(load, f));
     *ret = f;
-    return set_cuts(load, f, f->scanner == NULL);
+    TD_TRY(set_cuts(load, f, f->scanner == NULL));
+    return f->scanner == NULL ? set_char_words(load, f, norm) : TD_OK;
 }
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err)

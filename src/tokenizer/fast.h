@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "tokenizer/cuts.h"
+#include "tokenizer/char_words.h"
 #include "tokenizer/model/bpe.h"
 #include "tokenizer/proof.h"
 #include "tokenizer/scanner/scanner.h"
@@ -23,6 +23,9 @@ typedef struct tk_fast {
     const tk_scanner *scanner;         /* NULL: a model of characters, words end at cuts */
     tk_scan_fn run;                    /* of the scanner, for this CPU */
     const struct tk_metaspace *spaces; /* marks to put for spaces first; NULL: none */
+    tk_spaces marks;                   /* mark.len != 0: words may hold spaces for marks */
+    td_id mark;                        /* the symbol of the mark then */
+    tk_char_words *chars;              /* of a model of characters */
     const tk_bpe *bpe;
     const tk_cuts *cuts;
     td_id bytes[256];         /* the symbol of each byte */
@@ -75,6 +78,10 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
 /* Appends the ids of text (a piece between added tokens, normalized, not empty). */
 td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
                       td_error *err);
+
+/* The same for text in which marks stand for spaces yet (f->marks). */
+td_code tk_fast_spaces(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
+                       td_error *err);
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err);
 

@@ -12,13 +12,26 @@
 
 enum { STACK_SYMBOLS = 96 };
 
+static td_str with_marks(const tk_fast *f, td_str word, char *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < word.len; i++) {
+        td_str s = word.ptr[i] == ' ' ? f->marks.mark : (td_str){ word.ptr + i, 1 };
+        for (size_t k = 0; k < s.len; k++)
+            out[n++] = s.ptr[k];
+    }
+    return (td_str){ out, n };
+}
+
 /* The text of an entry that stands for a word, or for what the model makes of its bytes. out has
- * room for twice the word. */
+ * room for twice the word, with marks for four times. */
 static td_str entry_text(const tk_fast *f, td_str word, char *out)
 {
-    if (f->scanner == NULL)
-        return word;
     size_t n = 0;
+    if (f->scanner == NULL && f->marks.mark.len == 0)
+        return word;
+    if (f->scanner == NULL)
+        return with_marks(f, word, out);
     for (size_t i = 0; i < word.len; i++) {
         uint16_t c = f->byte_chars[(uint8_t)word.ptr[i]];
         memcpy(out + n, &c, sizeof c);
@@ -29,7 +42,7 @@ static td_str entry_text(const tk_fast *f, td_str word, char *out)
 
 static bool find_entry(const tk_fast *f, td_str word, td_id *ret)
 {
-    char out[2 * STACK_SYMBOLS];
+    char out[4 * STACK_SYMBOLS];
     return tk_vocab_find(f->bpe->vocab, entry_text(f, word, out), ret);
 }
 
@@ -47,15 +60,18 @@ static td_code find_long_entry(const tk_fast *f, tk_ctx *ctx, td_str word, bool 
 }
 
 /* Characters of the vocabulary, and the bytes of others. */
-static void spell_chars(const tk_bpe *bpe, td_str word, tk_symbols *s)
+static void spell_chars(const tk_fast *f, td_str word, tk_symbols *s)
 {
+    const tk_bpe *bpe = f->bpe;
     const char *p = word.ptr, *end = word.ptr + word.len;
     s->count = 0;
     while (p < end) {
         const char *from = p;
         uint32_t c = td_utf8_next(&p, end);
         td_id id = TK_NO_ID;
-        if (c < TK_BPE_DIRECT)
+        if (c == ' ' && f->marks.mark.len != 0)
+            id = f->mark;
+        else if (c < TK_BPE_DIRECT)
             id = bpe->direct[c];
         else
             tk_vocab_find(bpe->vocab, (td_str){ from, (size_t)(p - from) }, &id);
@@ -74,7 +90,7 @@ static void spell_chars(const tk_bpe *bpe, td_str word, tk_symbols *s)
 static void spell(const tk_fast *f, td_str word, tk_symbols *s)
 {
     if (f->scanner == NULL) {
-        spell_chars(f->bpe, word, s);
+        spell_chars(f, word, s);
         return;
     }
     for (size_t i = 0; i < word.len; i++) {

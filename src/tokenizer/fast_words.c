@@ -4,6 +4,7 @@
  * one compares and copies ids out. A word's 16-byte load does not depend on its length, which is
  * masked off afterwards; only the last 16 bytes of a text are read with care. */
 #include "base/cpu.h"
+#include "base/str.h"
 #include "tokenizer/key.h"
 #include "tokenizer/fast_miss.h"
 
@@ -202,28 +203,6 @@ static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t
     return TD_OK;
 }
 
-/* Words of a model of characters: up to the next cut. */
-static uint32_t scan_cuts(const tk_cuts *cuts, td_str text, uint32_t from, uint32_t *ends,
-                          uint32_t max)
-{
-    const char *end = text.ptr + text.len, *y = text.ptr + from;
-    uint64_t left = tk_cut_next(&y);
-    uint32_t n = 0;
-    while (y < end) {
-        const char *z = y;
-        uint64_t right = tk_cut_next(&z);
-        if (tk_can_cut_at(cuts, left, right, y)) {
-            ends[n++] = (uint32_t)(y - text.ptr);
-            if (n == max)
-                return n;
-        }
-        left = right;
-        y = z;
-    }
-    ends[n++] = (uint32_t)text.len;
-    return n;
-}
-
 td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
                       td_error *err)
 {
@@ -240,9 +219,26 @@ td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str tex
         return td_fail_nomem(err);
     for (uint32_t from = 0; from < text.len;) {
         uint32_t n = f->scanner != NULL ? f->run(text, from, words, WORDS)
-                                        : scan_cuts(f->cuts, text, from, words, WORDS);
+                                        : tk_char_words_scan(f->chars, text, from, words, WORDS);
         TD_TRY(take_words(&r, from, words, n));
         from = words[n - 1];
     }
     return flush(&r);
+}
+
+td_code tk_fast_spaces(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
+                       td_error *err)
+{
+    if (!tk_spaces_head(&f->marks, ctx, text))
+        return tk_fast_words(f, cache, ctx, text, sink, err);
+    uint32_t end; /* of the first word */
+    tk_char_words_scan(f->chars, text, 0, &end, 1);
+    char *first = td_arena_alloc(&ctx->arena, (size_t)end + 1, 1);
+    if (first == NULL)
+        return tk_nomem(ctx, err);
+    first[0] = ' ';
+    memcpy(first + 1, text.ptr, end);
+    TD_TRY(tk_fast_words(f, cache, ctx, (td_str){ first, (size_t)end + 1 }, sink, err));
+    text = td_str_from_offset(text, end);
+    return text.len != 0 ? tk_fast_words(f, cache, ctx, text, sink, err) : TD_OK;
 }

@@ -15,6 +15,10 @@ bool tk_norm_removes(const tk_norm *norm, td_str what);
  * character by character. */
 bool tk_norm_maps_char(const tk_norm *norm);
 
+/* Whether norm is a Replace of a fixed text by another; whether it is a Prepend. */
+bool tk_norm_replaces(const tk_norm *norm, td_str *ret_what, td_str *ret_with);
+bool tk_norm_prepends(const tk_norm *norm, td_str *ret_head);
+
 /* td_norm for a text whose alignment is tracked (aligned.c). */
 td_code tk_norm_aligned(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
 

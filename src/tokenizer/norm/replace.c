@@ -53,31 +53,34 @@ static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *
     return tk_text_replace(ctx, text, &m, r->content, err);
 }
 
+bool tk_norm_replaces(const tk_norm *norm, td_str *ret_what, td_str *ret_with)
+{
+    if (norm->apply != apply)
+        return false;
+    const replace *r = (const replace *)norm;
+    bool is_string;
+    *ret_what = tk_regex_source(r->pattern, &is_string);
+    *ret_with = r->content;
+    return is_string;
+}
+
 bool tk_norm_removes(const tk_norm *norm, td_str what)
 {
+    td_str source, content;
     if (norm == NULL)
         return false;
     if (norm->part_count != 0)
         return tk_norm_removes(norm->parts[norm->part_count - 1], what);
-    if (norm->apply != apply)
-        return false;
-    const replace *r = (const replace *)norm;
-    bool is_string;
-    td_str source = tk_regex_source(r->pattern, &is_string);
     /* One character can come neither from the content nor from a seam. */
-    return is_string && what.len == 1 && td_str_eq(source, what) &&
-           td_str_find(r->content, what, 0) == TD_NOT_FOUND;
+    return tk_norm_replaces(norm, &source, &content) && what.len == 1 &&
+           td_str_eq(source, what) && td_str_find(content, what, 0) == TD_NOT_FOUND;
 }
 
 bool tk_norm_maps_char(const tk_norm *norm)
 {
-    if (norm->apply != apply)
-        return false;
-    const replace *r = (const replace *)norm;
-    bool is_string;
-    td_str source = tk_regex_source(r->pattern, &is_string);
-    return is_string && source.len == 1 && (unsigned char)source.ptr[0] < 0x80 &&
-           r->content.len != 0;
+    td_str source, content;
+    return tk_norm_replaces(norm, &source, &content) && source.len == 1 &&
+           (unsigned char)source.ptr[0] < 0x80 && content.len != 0;
 }
 
 td_code tk_make_norm_replace(const tk_at *at, const tk_norm **ret)

@@ -1,0 +1,71 @@
+/* char_words.c - see char_words.h. */
+#include "tokenizer/char_words.h"
+
+void tk_char_words_start(tk_char_words *w, const tk_cuts *cuts, td_str mark)
+{
+    char chars[128];
+    td_str texts[128];
+    w->cuts = cuts;
+    for (int i = 0; i < 128; i++) {
+        chars[i] = (char)i;
+        texts[i] = i == ' ' && mark.len != 0 ? mark : (td_str){ &chars[i], 1 };
+        w->packed[i] = tk_cut_pack(texts[i].ptr, texts[i].len);
+    }
+    for (int left = 0; left < 128; left++)
+        for (int right = 0; right < 128; right++)
+            w->ascii[left][right] = tk_can_cut_at(cuts, w->packed[left], w->packed[right],
+                                                  texts[right].ptr);
+}
+
+/* The character at *p as the cuts know it; moves *p behind it. */
+static inline uint64_t next_char(const tk_char_words *w, const char **p)
+{
+    unsigned char first = (unsigned char)**p;
+    uint64_t c = tk_cut_next(p);
+    return first == ' ' ? w->packed[' '] : c;
+}
+
+/* Goes on behind an ASCII character until another kind comes, max ends are there, or the text
+ * ends. */
+static inline const char *scan_ascii(const tk_char_words *w, const char *start, const char *p,
+                                     const char *end, uint32_t *ends, uint32_t *n, uint32_t max)
+{
+    const uint8_t *row = w->ascii[(unsigned char)p[-1]];
+    uint32_t count = *n;
+    for (; p < end && count < max; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c >= 0x80)
+            break;
+        ends[count] = (uint32_t)(p - start);
+        count += row[c];
+        row = w->ascii[c];
+    }
+    *n = count;
+    return p;
+}
+
+uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, uint32_t *ends,
+                            uint32_t max)
+{
+    const char *start = text.ptr, *end = start + text.len, *p = start + from;
+    uint64_t left = next_char(w, &p);
+    uint32_t n = 0;
+    while (n < max) {
+        if ((unsigned char)p[-1] < 0x80) {
+            p = scan_ascii(w, start, p, end, ends, &n, max);
+            if (n == max)
+                break;
+            left = w->packed[(unsigned char)p[-1]];
+        }
+        if (p == end) {
+            ends[n++] = (uint32_t)text.len;
+            break;
+        }
+        const char *y = p;
+        uint64_t right = next_char(w, &p);
+        if (tk_can_cut_at(w->cuts, left, right, y))
+            ends[n++] = (uint32_t)(y - start);
+        left = right;
+    }
+    return n;
+}

@@ -1,0 +1,23 @@
+/* char_words.h - words of a model of characters: what lies between places that no merge reaches
+ * across. */
+#ifndef TD_SRC_TOKENIZER_CHAR_WORDS_H
+#define TD_SRC_TOKENIZER_CHAR_WORDS_H
+
+#include "tokenizer/cuts.h"
+#include "tokenizer/spaces.h"
+
+/* Answers of the cuts for ASCII characters, with the mark in the place of the space. */
+typedef struct tk_char_words {
+    const tk_cuts *cuts;
+    uint64_t packed[128];    /* ASCII characters, see tk_cut_pack */
+    uint8_t ascii[128][128]; /* left, right: 1 where the text may be cut */
+} tk_char_words;
+
+/* mark: see tk_spaces. */
+void tk_char_words_start(tk_char_words *w, const tk_cuts *cuts, td_str mark);
+
+/* Ends of up to max words from from (a character boundary before the end) on; at least one. */
+uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, uint32_t *ends,
+                            uint32_t max);
+
+#endif
