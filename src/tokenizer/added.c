@@ -12,7 +12,9 @@
 static int by_id(const void *a, const void *b)
 {
     td_id x = ((const tk_added_token *)a)->id, y = ((const tk_added_token *)b)->id;
-    return (x > y) - (x < y);
+    if (x != y)
+        return x > y ? 1 : -1;
+    return td_str_cmp(((const tk_added_token *)a)->content, ((const tk_added_token *)b)->content);
 }
 
 const tk_added_token *tk_added_by_id(const tk_added *a, td_id id)
@@ -200,6 +202,20 @@ static td_code set_special(tk_load *load, const tk_model *model, tk_added *a)
     return TD_OK;
 }
 
+/* What both ways of making the table end with. */
+static td_code finish(const tk_at *at, const tk_model *model, bool in_texts, tk_added *ret)
+{
+    qsort(ret->tokens, ret->count, sizeof *ret->tokens, by_id);
+    if (ret->count != 0)
+        ret->id_end = ret->tokens[ret->count - 1].id + 1;
+    if (in_texts) {
+        TD_TRY(refuse_twins(at, ret));
+        TD_TRY(make_trie(at, ret, false, &ret->raw));
+        TD_TRY(make_trie(at, ret, true, &ret->normalized));
+    }
+    return set_special(at->load, model, ret);
+}
+
 td_code tk_added_load(const tk_at *list, const tk_model *model, const tk_norm *norm, tk_added *ret)
 {
     tk_load *load = list->load;
@@ -218,13 +234,22 @@ td_code tk_added_load(const tk_at *list, const tk_model *model, const tk_norm *n
     size_t size = model->vocab_size(model);
     if (n != 0)
         TD_TRY(add_all(list, model, norm, ret, &map, (td_id)size));
-    qsort(ret->tokens, ret->count, sizeof *ret->tokens, by_id);
-    if (ret->count != 0)
-        ret->id_end = ret->tokens[ret->count - 1].id + 1;
-    TD_TRY(refuse_twins(list, ret));
-    TD_TRY(make_trie(list, ret, false, &ret->raw));
-    TD_TRY(make_trie(list, ret, true, &ret->normalized));
-    return set_special(load, model, ret);
+    return finish(list, model, true, ret);
+}
+
+td_code tk_added_make(tk_load *load, const tk_added_token *tokens, uint32_t count, bool in_texts,
+                      const tk_model *model, tk_added *ret)
+{
+    *ret = (tk_added){ .count = count, .fresh = count };
+    ret->tokens = tk_new(load, ((size_t)count + 1) * sizeof *ret->tokens);
+    if (ret->tokens == NULL)
+        return TD_E_INTERNAL;
+    for (uint32_t i = 0; i < count; i++) {
+        ret->tokens[i] = tokens[i];
+        ret->tokens[i].normalized_form = tokens[i].content;
+    }
+    tk_at root = { .load = load };
+    return finish(&root, model, in_texts, ret);
 }
 
 /* ---- finding ---- */

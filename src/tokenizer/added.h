@@ -33,7 +33,13 @@ typedef struct tk_added {
 /* list: the "added_tokens" section (value none when absent). norm may be NULL. */
 td_code tk_added_load(const tk_at *list, const tk_model *model, const tk_norm *norm, tk_added *ret);
 
-const tk_added_token *tk_added_by_id(const tk_added *a, td_id id); /* NULL: none */
+/* The same from a list, whose ids stay as they are; contents live as long as the tokenizer. Tokens
+ * are looked for in texts only if in_texts. */
+td_code tk_added_make(tk_load *load, const tk_added_token *tokens, uint32_t count, bool in_texts,
+                      const tk_model *model, tk_added *ret);
+
+/* Of several with one id (o200k_harmony has such) the first by content. NULL: none. */
+const tk_added_token *tk_added_by_id(const tk_added *a, td_id id);
 const tk_added_token *tk_added_by_content(const tk_added *a, td_str content);
 
 static inline bool tk_added_is_special(const tk_added *a, td_id id)

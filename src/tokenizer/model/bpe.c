@@ -206,12 +206,11 @@ static void free_vocab(void *v)
     tk_vocab_free(v);
 }
 
-td_code tk_make_bpe(const tk_at *at, const tk_model **ret)
+static tk_bpe *new_bpe(tk_load *load)
 {
-    tk_load *load = at->load;
     tk_bpe *b = TK_NEW(load, tk_bpe);
     if (b == NULL)
-        return TD_E_INTERNAL;
+        return NULL;
     b->base = (tk_model){ .type = "BPE",
                           .tokenize = tokenize,
                           .token_to_id = token_to_id,
@@ -219,6 +218,27 @@ td_code tk_make_bpe(const tk_at *at, const tk_model **ret)
                           .vocab_size = vocab_size,
                           .id_end = id_end,
                           .describe = describe };
+    return b;
+}
+
+td_code tk_bpe_new(tk_load *load, tk_vocab *vocab, tk_bpe **ret)
+{
+    TD_TRY(tk_on_free(load, free_vocab, vocab));
+    tk_bpe *b = new_bpe(load);
+    if (b == NULL)
+        return TD_E_INTERNAL;
+    b->vocab = vocab;
+    set_tables(b);
+    *ret = b;
+    return TD_OK;
+}
+
+td_code tk_make_bpe(const tk_at *at, const tk_model **ret)
+{
+    tk_load *load = at->load;
+    tk_bpe *b = new_bpe(load);
+    if (b == NULL)
+        return TD_E_INTERNAL;
     TD_TRY(refuse_dropout(at));
     TD_TRY(tk_opt_str(at, "unk_token", &b->unk_token));
     b->has_unk = b->unk_token.ptr != NULL;

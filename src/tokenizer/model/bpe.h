@@ -113,7 +113,17 @@ td_code tk_look_around(const tk_ctx *ctx, td_error *err);
  * context's flag is set or its time is up. */
 td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *err);
 
-/* bpe_load.c: reads the merges of load->merges_json. */
+/* A model without merges and options over vocab, which is the tokenizer's from now on, also after
+ * a failure. */
+td_code tk_bpe_new(tk_load *load, tk_vocab *vocab, tk_bpe **ret);
+
+/* ---- bpe_load.c ---- */
+
+/* Reads the merges of load->merges_json. */
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe);
+
+/* Takes merges from elsewhere, with left as it is; of equal pairs the last one counts. Pairs may
+ * share a rank: of these the leftmost is merged first. Ranks are below UINT32_MAX. */
+td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count);
 
 #endif

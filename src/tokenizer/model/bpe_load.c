@@ -361,19 +361,19 @@ static uint32_t mask_for(uint64_t want, uint32_t min, uint32_t max)
 
 /* The filter has about 16 bits a pair, so that one in 16 that are not there is looked for all the
  * same. */
-static td_code alloc_tables(const reader *r, tk_merges *m)
+static td_code alloc_tables(tk_load *load, const tk_vocab *v, tk_merges *m, uint32_t count)
 {
-    size_t words = (size_t)r->bpe->vocab->id_end / 64 + 1;
-    m->mask = mask_for((uint64_t)r->count * 2, 63, UINT32_MAX);
+    size_t words = (size_t)v->id_end / 64 + 1;
+    m->mask = mask_for((uint64_t)count * 2, 63, UINT32_MAX);
     m->slots = td_calloc((size_t)m->mask + 1, sizeof *m->slots);
     m->grid = td_calloc((size_t)TK_GRID * TK_GRID, sizeof *m->grid);
-    m->filter_mask = mask_for((uint64_t)r->count * 16, 1023, (1u << 27) - 1);
+    m->filter_mask = mask_for((uint64_t)count * 16, 1023, (1u << 27) - 1);
     m->filter = td_calloc(((size_t)m->filter_mask + 1) / 64, sizeof *m->filter);
     m->products = td_calloc(words, sizeof *m->products);
     m->parts = td_calloc(words, sizeof *m->parts);
     if (m->slots == NULL || m->grid == NULL || m->filter == NULL || m->products == NULL ||
         m->parts == NULL)
-        return fail_nomem(r);
+        return tk_load_nomem(load);
     td_expect_random(m->slots, ((size_t)m->mask + 1) * sizeof *m->slots);
     return TD_OK;
 }
@@ -383,12 +383,14 @@ static inline void set_bit(uint64_t *bits, uint32_t at)
     bits[at >> 6] |= (uint64_t)1 << (at & 63);
 }
 
-static td_code fill_tables(const reader *r, tk_merges *m)
+td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count)
 {
-    TD_TRY(alloc_tables(r, m));
-    for (uint32_t i = 0; i < r->count; i++) {
-        const tk_merge *e = &r->merges[i];
-        if (i + AHEAD < r->count)
+    tk_merges *m = &bpe->merges;
+    TD_TRY(tk_on_free(load, free_merges, bpe));
+    TD_TRY(alloc_tables(load, bpe->vocab, m, count));
+    for (uint32_t i = 0; i < count; i++) {
+        const tk_merge *e = &merges[i];
+        if (i + AHEAD < count)
             __builtin_prefetch(&m->slots[tk_merge_hash(e[AHEAD].left, e[AHEAD].right) & m->mask],
                                1);
         insert(m, e);
@@ -406,7 +408,6 @@ static td_code fill_tables(const reader *r, tk_merges *m)
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)
 {
     td_str json = at->load->merges_json;
-    TD_TRY(tk_on_free(at->load, free_merges, bpe));
     reader r = { .at = at, .bpe = bpe };
     r.scan = (tk_scan){ .start = json.ptr, .p = json.ptr, .end = json.ptr + json.len,
                         .err = at->load->err };
@@ -418,7 +419,7 @@ td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)
     if (code == TD_E_INPUT)
         at->load->err->offset += at->load->merges_at;
     if (code == TD_OK)
-        code = fill_tables(&r, &bpe->merges);
+        code = tk_bpe_set_merges(at->load, bpe, r.merges, r.count);
     td_free(r.merges);
     td_arena_done(&r.copies);
     td_buf_done(&r.scan.text);

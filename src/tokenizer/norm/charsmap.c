@@ -7,41 +7,9 @@
 
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/str.h"
 #include "base/utf8.h"
-
-static int sextet(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
-
-/* Base64 into out, which has room for 3/4 of it; padding may be left out. false: it is not exactly
- * that. */
-static bool from_base64(td_str s, unsigned char *out, size_t *ret_len)
-{
-    size_t len = s.len, n = 0;
-    while (len > 0 && s.ptr[len - 1] == '=')
-        len--;
-    size_t rest = len % 4; /* characters in the last group: 2 have 1 byte, 3 have 2 */
-    if (rest == 1 || s.len - len > (rest != 0 ? 4 - rest : 0))
-        return false;
-    uint32_t bits = 0;
-    for (size_t i = 0; i < len; i++) {
-        int v = sextet(s.ptr[i]);
-        if (v < 0)
-            return false;
-        bits = bits << 6 | (uint32_t)v;
-        if (i % 4 != 0)
-            out[n++] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
-    }
-    *ret_len = n;
-    return rest == 0 || (bits & (rest == 2 ? 15u : 3u)) == 0;
-}
 
 static uint32_t u32_at(const unsigned char *p)
 {
@@ -73,31 +41,49 @@ static void set_front(tk_charsmap *m)
     }
 }
 
+/* NULL: bytes are a map, which needs their memory; else what is wrong with them. */
+static const char *set_map(tk_load *load, td_str bytes, tk_charsmap *ret, td_code *ret_code)
+{
+    const unsigned char *p = (const unsigned char *)bytes.ptr;
+    uint32_t count = bytes.len >= 4 ? u32_at(p) / 4 : 0;
+    if (count == 0 || count > (bytes.len - 4) / 4)
+        return "not a character map";
+    uint32_t *units = tk_new(load, (size_t)count * sizeof *units);
+    if (units == NULL) {
+        *ret_code = TD_E_INTERNAL;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        units[i] = u32_at(p + 4 + (size_t)i * 4);
+    size_t head = 4 + (size_t)count * 4;
+    td_str texts = { bytes.ptr + head, bytes.len - head };
+    if (td_utf8_check_strict(texts) != texts.len)
+        return "replacements are not UTF-8";
+    *ret = (tk_charsmap){ .units = units, .unit_count = count, .texts = texts };
+    set_front(ret);
+    return NULL;
+}
+
 td_code tk_charsmap_load(const tk_at *at, const char *key, tk_charsmap *ret)
 {
     td_str text;
     TD_TRY(tk_get_str(at, key, &text));
     size_t len = 0;
-    unsigned char *bytes = tk_new(at->load, text.len + 4);
+    unsigned char *bytes = tk_new(at->load, td_base64_room(text.len));
     if (bytes == NULL)
         return TD_E_INTERNAL;
-    if (!from_base64(text, bytes, &len))
+    if (!td_base64_read(text, bytes, &len))
         return tk_at_fail(at, key, "not base64");
-    uint32_t count = len >= 4 ? u32_at(bytes) / 4 : 0;
-    if (count == 0 || count > (len - 4) / 4)
-        return tk_at_fail(at, key, "not a character map");
-    uint32_t *units = tk_new(at->load, (size_t)count * sizeof *units);
-    if (units == NULL)
-        return TD_E_INTERNAL;
-    for (uint32_t i = 0; i < count; i++)
-        units[i] = u32_at(bytes + 4 + (size_t)i * 4);
-    size_t head = 4 + (size_t)count * 4;
-    td_str texts = { (const char *)bytes + head, len - head };
-    if (td_utf8_check_strict(texts) != texts.len)
-        return tk_at_fail(at, key, "replacements are not UTF-8");
-    *ret = (tk_charsmap){ .units = units, .unit_count = count, .texts = texts };
-    set_front(ret);
-    return TD_OK;
+    td_code code = TD_OK;
+    const char *wrong = set_map(at->load, (td_str){ (const char *)bytes, len }, ret, &code);
+    return wrong != NULL ? tk_at_fail(at, key, "%s", wrong) : code;
+}
+
+td_code tk_charsmap_make(const tk_at *at, td_str bytes, tk_charsmap *ret)
+{
+    td_code code = TD_OK;
+    const char *wrong = set_map(at->load, bytes, ret, &code);
+    return wrong != NULL ? tk_at_fail(at, NULL, "%s", wrong) : code;
 }
 
 static td_code broken(td_error *err)
@@ -115,11 +101,13 @@ static td_code replacement(const tk_charsmap *m, size_t at, td_str *ret, td_erro
     return TD_OK;
 }
 
-td_code tk_charsmap_find(const tk_charsmap *m, td_str s, bool *ret_found, td_str *ret,
-                         td_error *err)
+/* The walk of both searches: whether the shortest sequence that s starts with is found, or the
+ * longest; its length and the place of its replacement. */
+static td_code walk(const tk_charsmap *m, td_str s, bool longest, size_t *ret_len, size_t *ret_at,
+                    td_error *err)
 {
     uint32_t at = offset(m->units[0]);
-    *ret_found = false;
+    *ret_len = 0;
     for (size_t i = 0; i < s.len && s.ptr[i] != '\0'; i++) {
         unsigned char byte = (unsigned char)s.ptr[i];
         at ^= byte;
@@ -133,8 +121,27 @@ td_code tk_charsmap_find(const tk_charsmap *m, td_str s, bool *ret_found, td_str
             continue;
         if (at >= m->unit_count)
             return broken(err);
-        *ret_found = true;
-        return replacement(m, m->units[at] & ~(1u << 31), ret, err);
+        *ret_len = i + 1;
+        *ret_at = m->units[at] & ~(1u << 31);
+        if (!longest)
+            return TD_OK;
     }
     return TD_OK;
+}
+
+td_code tk_charsmap_find(const tk_charsmap *m, td_str s, bool *ret_found, td_str *ret,
+                         td_error *err)
+{
+    size_t len, at = 0;
+    TD_TRY(walk(m, s, false, &len, &at, err));
+    *ret_found = len != 0;
+    return len != 0 ? replacement(m, at, ret, err) : TD_OK;
+}
+
+td_code tk_charsmap_longest(const tk_charsmap *m, td_str s, size_t *ret_len, td_str *ret,
+                            td_error *err)
+{
+    size_t at = 0;
+    TD_TRY(walk(m, s, true, ret_len, &at, err));
+    return *ret_len != 0 ? replacement(m, at, ret, err) : TD_OK;
 }

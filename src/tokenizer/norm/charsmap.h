@@ -14,8 +14,14 @@ typedef struct tk_charsmap {
 /* base64 text of the map, the field key of at. */
 td_code tk_charsmap_load(const tk_at *at, const char *key, tk_charsmap *ret);
 
+/* The map of bytes, which live as long as the tokenizer; at is where they come from. */
+td_code tk_charsmap_make(const tk_at *at, td_str bytes, tk_charsmap *ret);
+
 /* What replaces the shortest sequence that s starts with. *ret_found: there is one. */
 td_code tk_charsmap_find(const tk_charsmap *m, td_str s, bool *ret_found, td_str *ret,
                          td_error *err);
+/* The same for the longest one, with its length; 0: there is none. */
+td_code tk_charsmap_longest(const tk_charsmap *m, td_str s, size_t *ret_len, td_str *ret,
+                            td_error *err);
 
 #endif
