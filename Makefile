@@ -58,6 +58,7 @@ fuzz:
 models:
 	@$(SETUP) models
 	@python3 tools/models.py $(MODELS)
+	@$(if $(MODELS),:,python3 tools/vocabularies.py)
 
 #: make install PREFIX=DIR    program, libraries, headers, manual page, pkg-config file
 install: build

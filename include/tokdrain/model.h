@@ -31,11 +31,13 @@ typedef struct td_model_options {
     td_compat compat;
     const char *revision;  /* of a cached name; NULL: "main" */
     bool templates_only;   /* do not load the tokenizer, only find the chat templates */
+    const char *encoding;  /* family of a file of tiktoken ranks; NULL: told by their number */
     const char *hub_cache; /* folder of the hub cache; NULL: names are not looked up there */
 } td_model_options;
 
-/* Loads a model. name is a directory, a tokenizer.json file, or the name of a model that the local
- * Hugging Face cache holds; NULL is the built-in default model. options may be NULL.
+/* Loads a model. name is a directory, a tokenizer.json or another vocabulary file (see
+ * td_tokenizer_new_from_vocabulary), or the name of a model that the local Hugging Face cache
+ * holds; NULL is the built-in default model. options may be NULL.
  *
  * TD_E_INPUT: not found, unreadable or malformed. TD_E_TOKENIZER: it cannot be loaded exactly; the
  * message names what is in the way. A chat template that does not compile fails its use only. */

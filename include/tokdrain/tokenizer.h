@@ -32,6 +32,12 @@ TD_API TD_NODISCARD td_code td_tokenizer_new_from_json(td_str json, td_tokenizer
                                                        td_error *err);
 TD_API TD_NODISCARD td_code td_tokenizer_new_from_file(const char *path, td_tokenizer **ret_tok,
                                                        td_error *err);
+/* Loads a vocabulary file of any format, told by its content: tokenizer.json, a file of tiktoken
+ * ranks, Mistral's tekken JSON, or a SentencePiece model. The last three behave as the libraries
+ * tiktoken, mistral-common and sentencepiece do (docs/tokenizers.md). encoding names the family of
+ * a tiktoken file ("cl100k_base", "llama3", ...); NULL: it is told by the number of ranks. */
+TD_API TD_NODISCARD td_code td_tokenizer_new_from_vocabulary(td_str bytes, const char *encoding,
+                                                             td_tokenizer **ret_tok, td_error *err);
 /* Another owner of the same tokenizer; each owner calls td_tokenizer_free. */
 TD_API td_tokenizer *td_tokenizer_ref(td_tokenizer *tok);
 TD_API void td_tokenizer_free(td_tokenizer *tok);

@@ -15,6 +15,7 @@
 #include "chat/model_decode.h"
 #include "chat/tokenizer_class.h"
 #include "chat/vocab_files.h"
+#include "tokenizer/formats/formats.h"
 #include "tokenizer/segments.h"
 #include "value/json.h"
 
@@ -309,18 +310,37 @@ static td_code load_built_in(td_model *m, td_arena *a, td_error *err)
     return load_tokenizer(&l, "tokenizer.json", json);
 }
 
-static td_code load_file(td_model *m, td_arena *a, const char *path, td_error *err)
+/* A file of another format, as its own library reads it. */
+static td_code load_vocabulary(td_model *m, td_str bytes, const td_model_options *options,
+                               td_error *err)
+{
+    TD_TRY(td_tokenizer_new_from_vocabulary(bytes, options->encoding, &m->tokenizer, err));
+    m->class_why = "a vocabulary file by itself";
+    m->class_used = td_str_from(m->tokenizer->format);
+    const tk_added *added = &m->tokenizer->added;
+    if (added->raw == NULL && added->normalized == NULL)
+        return TD_OK; /* none is found in texts */
+    m->added.items = td_arena_array(&m->arena, td_added, added->count);
+    if (m->added.items == NULL)
+        return td_arena_fail(&m->arena, err);
+    for (uint32_t i = 0; i < added->count; i++)
+        m->added.items[m->added.count++] = (td_added){ .text = added->tokens[i].content,
+                                                       .id = added->tokens[i].id,
+                                                       .special = added->tokens[i].special };
+    return TD_OK;
+}
+
+static td_code load_file(td_model *m, td_arena *a, const char *path,
+                         const td_model_options *options, td_error *err)
 {
     m->kind = "file";
     td_str json;
     TD_TRY(td_file_read(a, path, "", &json, err));
-    td_str name = td_str_from(path);
-    if (td_str_ends(name, TD_STR(".model")) || td_str_ends(name, TD_STR(".tiktoken")) ||
-        td_str_ends(name, TD_STR("tekken.json")))
-        return td_fail(err, TD_E_TOKENIZER,
-                       "%s: vocabulary files other than tokenizer.json are not available in this "
-                       "version",
-                       path);
+    if (tk_format_of(json) != TK_FORMAT_JSON || options->encoding != NULL) {
+        if (load_vocabulary(m, json, options, err) != TD_OK)
+            return td_error_in_file(err, path);
+        return TD_OK;
+    }
     td_token_files files = { 0 };
     td_skimmed skimmed;
     TD_TRY(skim(a, json, path, &skimmed, &files, err));
@@ -335,12 +355,17 @@ static td_code load(td_model *m, td_arena *a, const char *name, const td_model_o
     m->name = keep_text(m, name != NULL ? name : "built-in");
     if (m->name == NULL)
         return td_arena_fail(&m->arena, err);
+    bool is_file = name != NULL && !td_path_is_dir(name) && td_path_is_file(name);
+    if (options->encoding != NULL && !is_file)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "an encoding (\"%.60s\") can be named for files of tiktoken ranks only",
+                       options->encoding);
     if (name == NULL)
         return load_built_in(m, a, err);
     if (td_path_is_dir(name))
         return load_directory(m, a, name, err);
-    if (td_path_is_file(name))
-        return load_file(m, a, name, err);
+    if (is_file)
+        return load_file(m, a, name, options, err);
     const char *dir = td_hub_find(a, name, options, err);
     return dir != NULL ? load_directory(m, a, dir, err) : err->code;
 }

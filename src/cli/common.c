@@ -72,6 +72,8 @@ static int worker_options(const cli_options *o, td_counter_options *ret)
             wrong = "--workers and --worker-memory need --worker-command";
     } else if (o->model_options.compat != TD_COMPAT_TRANSFORMERS) {
         wrong = "--compat does not go with --worker-command: its processes load the model";
+    } else if (o->model_options.encoding != NULL) {
+        wrong = "--encoding does not go with --worker-command: its processes load the model";
     } else if (o->counter.now.fixed) {
         wrong = "--now does not go with --worker-command: its processes render";
     }

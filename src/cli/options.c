@@ -70,6 +70,7 @@ void cli_complain_error(const td_error *err)
 
 TEXT_OPTION(set_model, model)
 TEXT_OPTION(set_revision, model_options.revision)
+TEXT_OPTION(set_encoding, model_options.encoding)
 TEXT_OPTION(set_output, output)
 TEXT_OPTION(set_template, template_file)
 TEXT_OPTION(set_template_kwargs, template_kwargs)
@@ -207,10 +208,12 @@ static bool set_dump(cli_options *o, const char *value)
 
 static const option options[] = {
     { "model", 'm', "MODEL", false, EVERY, set_model,
-      "model directory, tokenizer.json, or a name in the hub cache (default: built in)" },
+      "model directory, vocabulary file, or a name in the hub cache (default: built in)" },
     { "revision", 0, "NAME", false, EVERY, set_revision, "revision of a cached model (main)" },
     { "compat", 0, "MODE", false, EVERY, set_compat,
       "rules for a directory: transformers (default) or tokenizer.json" },
+    { "encoding", 0, "NAME", false, EVERY, set_encoding,
+      "family of a file of tiktoken ranks: cl100k_base, llama3, ... (told by their number)" },
     { "output", 'o', "FILE", false, EVERY, set_output, "write to FILE instead of standard output" },
     { "template", 0, "FILE", false, TEMPLATES, set_template,
       "chat template for requests without one" },

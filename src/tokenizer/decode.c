@@ -3,6 +3,20 @@
 #include "tokenizer/dec/dec.h"
 #include "tokenizer/internal.h"
 
+static td_code by_ids(const td_tokenizer *tok, tk_ctx *ctx, const td_id *ids, size_t count,
+                      bool skip_special, td_str *ret, td_error *err)
+{
+    td_buf out = { 0 };
+    td_code code = tok->detok->apply(tok->detok, tok, ids, count, skip_special, &out, err);
+    if (code == TD_OK) {
+        *ret = tk_dec_keep(ctx, td_buf_view(&out), err);
+        if (ret->ptr == NULL)
+            code = err->code;
+    }
+    td_buf_done(&out);
+    return code;
+}
+
 static td_code decode(td_encoder *enc, const td_id *ids, size_t count, unsigned flags, td_str *ret,
                       td_error *err)
 {
@@ -10,6 +24,8 @@ static td_code decode(td_encoder *enc, const td_id *ids, size_t count, unsigned 
     tk_ctx *ctx = &enc->ctx;
     td_arena_reset(&ctx->arena);
     ctx->input = (td_str){ NULL, 0 };
+    if (tok->detok != NULL)
+        return by_ids(tok, ctx, ids, count, (flags & TD_DECODE_SKIP_SPECIAL) != 0, ret, err);
     tk_strs strs = { td_arena_array(&ctx->arena, td_str, count + 1), 0 };
     if (strs.items == NULL)
         return tk_nomem(ctx, err);

@@ -58,7 +58,13 @@ static td_code put_limits(td_buf *out, const td_tokenizer *tok)
 
 td_code tk_describe(const td_tokenizer *tok, td_buf *out)
 {
-    TD_TRY(td_buf_put(out, TD_STR("{\"normalizer\": ")));
+    TD_TRY(td_buf_put(out, TD_STR("{\"format\": ")));
+    TD_TRY(put_name(out, tok->format != NULL ? tok->format : "tokenizer.json"));
+    if (tok->family != NULL) {
+        TD_TRY(td_buf_put(out, TD_STR(", \"family\": ")));
+        TD_TRY(put_name(out, tok->family));
+    }
+    TD_TRY(td_buf_put(out, TD_STR(", \"normalizer\": ")));
     TD_TRY(put_norm(out, tok->norm));
     TD_TRY(td_buf_put(out, TD_STR(", \"pre_tokenizer\": ")));
     TD_TRY(put_pretok(out, tok->pretok));
@@ -72,7 +78,7 @@ td_code tk_describe(const td_tokenizer *tok, td_buf *out)
     TD_TRY(td_buf_put(out, TD_STR("}, \"post_processor\": ")));
     TD_TRY(put_post(out, tok->post));
     TD_TRY(td_buf_put(out, TD_STR(", \"decoder\": ")));
-    TD_TRY(put_dec(out, tok->dec));
+    TD_TRY(tok->detok != NULL ? put_name(out, tok->detok->type) : put_dec(out, tok->dec));
     TD_TRY(put_limits(out, tok));
     return td_buf_printf(out, ", \"added_tokens\": %u, \"vocab_size\": %zu}", tok->added.count,
                          td_tokenizer_vocab_size(tok));

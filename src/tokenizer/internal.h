@@ -19,6 +19,9 @@ struct td_tokenizer {
     const tk_model *model;
     const tk_post *post;             /* NULL: none */
     const tk_dec *dec;               /* NULL: none */
+    const tk_detok *detok;           /* NULL: decoding goes by token texts and dec */
+    const char *format;              /* NULL: tokenizer.json; else of formats/ */
+    const char *family; /* whose pattern and special tokens they are; NULL: the file says it */
     const tk_truncation *truncation; /* NULL: none */
     const tk_padding *padding;       /* NULL: none */
     tk_added added;

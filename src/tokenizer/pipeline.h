@@ -92,6 +92,7 @@ typedef struct tk_pretok tk_pretok;
 typedef struct tk_model tk_model;
 typedef struct tk_post tk_post;
 typedef struct tk_dec tk_dec;
+typedef struct tk_detok tk_detok;
 
 /* Each concrete component starts with its base struct. type is the JSON name. Functions raise only
  * out of memory, limits, and what the reference refuses. */
@@ -152,6 +153,14 @@ struct tk_dec {
     td_code (*apply)(const tk_dec *self, tk_ctx *ctx, tk_strs *strs, td_error *err);
     const tk_dec *const *parts;
     uint32_t part_count;
+};
+
+/* Ids to text for formats whose decoding is no matter of token texts; takes the place of tk_dec. */
+struct tk_detok {
+    const char *type;
+    /* Appends the text of ids to out. */
+    td_code (*apply)(const tk_detok *self, const td_tokenizer *tok, const td_id *ids, size_t count,
+                     bool skip_special, td_buf *out, td_error *err);
 };
 
 /* ---- pieces (pieces.c) ---- */

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "tokenizer/formats/formats.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/regex.h"
 #include "tokenizer/segments.h"
@@ -26,17 +27,21 @@ static void destroy(td_tokenizer *tok)
     td_free(tok);
 }
 
-td_code td_tokenizer_new_from_json(td_str json, td_tokenizer **ret_tok, td_error *err)
+/* any: the format is told by the content; else it is tokenizer.json. */
+static td_code load(td_str bytes, bool any, const char *encoding, td_tokenizer **ret_tok,
+                    td_error *err)
 {
     td_error local = TD_ERROR_INIT;
     td_tokenizer *tok = td_calloc(1, sizeof *tok);
     td_code code;
     if (tok == NULL)
         code = td_fail_nomem(&local);
-    else if (json.len > JSON_MAX)
-        code = td_fail(&local, TD_E_LIMIT, "tokenizer.json is larger than 1 GiB");
+    else if (bytes.len > JSON_MAX)
+        code = td_fail(&local, TD_E_LIMIT, "%s is larger than 1 GiB",
+                       any ? "the vocabulary" : "tokenizer.json");
     else
-        code = tk_load_tokenizer(tok, json, &local);
+        code = any ? tk_load_format(tok, bytes, encoding, &local)
+                   : tk_load_tokenizer(tok, bytes, &local);
     if (code == TD_OK) {
         atomic_init(&tok->refs, 1);
         *ret_tok = tok;
@@ -45,11 +50,22 @@ td_code td_tokenizer_new_from_json(td_str json, td_tokenizer **ret_tok, td_error
     if (tok != NULL)
         destroy(tok);
     if (err != NULL && local.offset != TD_NO_OFFSET)
-        td_error_locate(&local, json);
+        td_error_locate(&local, bytes);
     if (err != NULL)
         td_error_move(err, &local);
     td_error_clear(&local);
     return code;
+}
+
+td_code td_tokenizer_new_from_json(td_str json, td_tokenizer **ret_tok, td_error *err)
+{
+    return load(json, false, NULL, ret_tok, err);
+}
+
+td_code td_tokenizer_new_from_vocabulary(td_str bytes, const char *encoding, td_tokenizer **ret_tok,
+                                         td_error *err)
+{
+    return load(bytes, true, encoding, ret_tok, err);
 }
 
 static td_code cannot_open(const char *path, td_error *err)

@@ -28,11 +28,13 @@ class Error(str):
     """What the tool answered instead of a result."""
 
 
-def ask(path, cases):
-    """Runs [(op, flags, bytes)] through the tool; one answer each, or one Error if path fails."""
+def ask(path, cases, *more):
+    """Runs [(op, flags, bytes)] through the tool; one answer each, or one Error if path fails.
+
+    more: an encoding, empty or not, for files of any format."""
     data = b"".join(op.encode() + bytes([flags]) + struct.pack("<I", len(arg)) + arg
                     for op, flags, arg in cases)
-    out = subprocess.run([TOOL, path], input=data, stdout=subprocess.PIPE, check=True).stdout
+    out = subprocess.run([TOOL, path, *more], input=data, stdout=subprocess.PIPE, check=True).stdout
     answers, at = [], 0
 
     def numbers(count):

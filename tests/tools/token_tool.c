@@ -1,6 +1,7 @@
 /* token_tool.c - encodes and decodes for tests that ask the reference the same.
  *
  *     token_tool TOKENIZER.json < cases > answers
+ *     token_tool FILE ENCODING < cases > answers    any format; ENCODING may be empty
  *
  * A case is one byte for the operation, one byte of flags, the length of its argument (32 bits,
  * little endian) and the argument. An answer starts with a status byte, '+' or '-' (an error,
@@ -223,13 +224,33 @@ static td_code do_case(td_encoder *enc, td_tokenizer *tok, int op, unsigned flag
     }
 }
 
+/* encoding "": to be told by the content */
+static td_code load_vocabulary(const char *path, const char *encoding, td_tokenizer **ret,
+                               td_error *err)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0)
+        return td_fail(err, TD_E_INPUT, "cannot open %s", path);
+    long len = ftell(f);
+    rewind(f);
+    char *bytes = malloc((size_t)len + (len == 0));
+    if (bytes == NULL || fread(bytes, 1, (size_t)len, f) != (size_t)len)
+        return td_fail(err, TD_E_INPUT, "cannot read %s", path);
+    fclose(f);
+    td_code code = td_tokenizer_new_from_vocabulary(
+        (td_str){ bytes, (size_t)len }, encoding[0] != '\0' ? encoding : NULL, ret, err);
+    free(bytes);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     td_tokenizer *tok = NULL;
     td_error err = TD_ERROR_INIT;
-    if (argc != 2)
+    if (argc != 2 && argc != 3)
         return 2;
-    if (td_tokenizer_new_from_file(argv[1], &tok, &err) != TD_OK) {
+    if ((argc == 2 ? td_tokenizer_new_from_file(argv[1], &tok, &err)
+                   : load_vocabulary(argv[1], argv[2], &tok, &err)) != TD_OK) {
         put_error(&err);
         return 0;
     }

@@ -1,5 +1,5 @@
 /* cl100k.c - the pattern of cl100k and Llama 3 (digits in threes) and of Qwen 2 and 3 (single
- * digits):
+ * digits), and that of tiktoken's cl100k_base, for which see below:
  *
  *   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}
  *   | ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -69,4 +69,37 @@ uint32_t tk_scan_cl100k(td_str text, uint32_t from, uint32_t *ends, uint32_t max
 uint32_t tk_scan_qwen2(td_str text, uint32_t from, uint32_t *ends, uint32_t max)
 {
     return run(text, from, ends, max, 1);
+}
+
+/* Where the white space at the end of text begins, not before from. */
+static uint32_t white_tail(td_str text, uint32_t from)
+{
+    const char *p = text.ptr + text.len, *start = text.ptr + from;
+    while (p > start) {
+        const char *q = p, *next;
+        td_utf8_prev(start, &q);
+        if ((tk_bits(q, p, &next) & TD_RE_S) == 0)
+            break;
+        p = q;
+    }
+    return (uint32_t)(p - text.ptr);
+}
+
+/* The words of cl100k up to the first that begins in the white space at the end: all from there on
+ * is one. A word before can reach into it, punctuation with line ends. */
+uint32_t tk_scan_cl100k_base(td_str text, uint32_t from, uint32_t *ends, uint32_t max)
+{
+    uint32_t tail = white_tail(text, from), n = 0, kept = 0;
+    if (from < tail)
+        n = tk_scan_best(tk_scan_cl100k, td_cpu_best())(text, from, ends, max);
+    else
+        ends[n++] = (uint32_t)text.len;
+    if (n == 0 || ends[n - 1] < tail)
+        return n;
+    while (ends[kept] < tail)
+        kept++;
+    kept++;
+    if (kept < max && ends[kept - 1] < text.len)
+        ends[kept++] = (uint32_t)text.len;
+    return kept;
 }

@@ -1,4 +1,5 @@
-/* o200k.c - the pattern of o200k (GPT-4o, gpt-oss):
+/* o200k.c - the pattern of o200k (GPT-4o, gpt-oss), and of tekken (Mistral), which has no
+ * contractions and single digits:
  *
  *   [^\r\n\p{L}\p{N}]?U*W+(?i:'s|..)?|[^\r\n\p{L}\p{N}]?U+W*(?i:'s|..)?|\p{N}{1,3}
  *   | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -51,31 +52,31 @@ static const char *others(const char *p, const char *end)
     return p;
 }
 
-static const char *digits(const char *p, const char *end)
+static inline const char *digits(const char *p, const char *end, int max)
 {
     const char *next;
-    for (int max = 3; max > 0 && p < end && (tk_bits(p, end, &next) & TD_RE_N) != 0; max--)
+    for (; max > 0 && p < end && (tk_bits(p, end, &next) & TD_RE_N) != 0; max--)
         p = next;
     return p;
 }
 
-static inline const char *word(const char *p, const char *end)
+static inline const char *word(const char *p, const char *end, bool suffixes, int max_digits)
 {
     const char *second, *third, *upper_end = p, *upper_end_here = p, *q = NULL;
     uint8_t bits = tk_bits(p, end, &second);
     if (bits & TD_RE_N)
-        return digits(p, end);
+        return digits(p, end, max_digits);
     bool leads = (bits & TD_RE_L) == 0 && !tk_is_newline(*p);
     if (leads)
         q = capital_word(second, end, &upper_end);
     if (q == NULL && (bits & (TD_RE_L | TD_RE_M)) != 0)
         q = capital_word(p, end, &upper_end_here);
     if (q != NULL)
-        return tk_contraction(q, end);
+        return suffixes ? tk_contraction(q, end) : q;
     if (leads && upper_end > second)
-        return tk_contraction(upper_end, end);
+        return suffixes ? tk_contraction(upper_end, end) : upper_end;
     if (upper_end_here > p)
-        return tk_contraction(upper_end_here, end);
+        return suffixes ? tk_contraction(upper_end_here, end) : upper_end_here;
     if ((bits & TD_RE_S) == 0)
         return others(second, end);
     if (*p == ' ' && second < end && (tk_bits(second, end, &third) & WORDY) == 0)
@@ -83,13 +84,24 @@ static inline const char *word(const char *p, const char *end)
     return tk_white(p, end);
 }
 
-uint32_t tk_scan_o200k(td_str text, uint32_t from, uint32_t *ends, uint32_t max)
+static inline uint32_t run(td_str text, uint32_t from, uint32_t *ends, uint32_t max, bool suffixes,
+                           int max_digits)
 {
     const char *p = text.ptr + from, *end = text.ptr + text.len;
     uint32_t n = 0;
     while (p < end && n < max) {
-        p = word(p, end);
+        p = word(p, end, suffixes, max_digits);
         ends[n++] = (uint32_t)(p - text.ptr);
     }
     return n;
+}
+
+uint32_t tk_scan_o200k(td_str text, uint32_t from, uint32_t *ends, uint32_t max)
+{
+    return run(text, from, ends, max, true, 3);
+}
+
+uint32_t tk_scan_tekken(td_str text, uint32_t from, uint32_t *ends, uint32_t max)
+{
+    return run(text, from, ends, max, false, 1);
 }

@@ -10,16 +10,25 @@
 #define O200K_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define O200K_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
 
-static const char cl100k_pattern[] = CONTRACTIONS
+const char tk_pattern_cl100k[] = CONTRACTIONS
     "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" TAIL;
-static const char qwen2_pattern[] = CONTRACTIONS
+const char tk_pattern_qwen2[] = CONTRACTIONS
     "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" TAIL;
-static const char gpt2_pattern[] =
+const char tk_pattern_gpt2[] =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-static const char o200k_pattern[] =
+const char tk_pattern_o200k[] =
     "[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "*" O200K_LOWER "+" CONTRACTIONS
     "?|[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "+" O200K_LOWER "*" CONTRACTIONS
     "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" TAIL;
+/* As tiktoken spells it since 0.8, with what it means there: white space at the very end of a text
+ * is one word, line ends or not. */
+const char tk_pattern_cl100k_base[] = CONTRACTIONS
+    "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"
+    "|\\s+\\z|\\s*[\\r\\n]|\\s+(?!\\S)|\\s";
+/* Mistral's: o200k's without contractions and with single digits. */
+const char tk_pattern_tekken[] = "[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "*" O200K_LOWER
+                                 "+|[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "+" O200K_LOWER
+                                 "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" TAIL;
 static const char deepseek3_digits[] = "\\p{N}{1,3}";
 static const char deepseek3_cjk[] =
     "[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+";
@@ -35,10 +44,12 @@ static const struct {
     bool complete;
     tk_scanner scanner;
 } known[] = {
-    { { cl100k_pattern }, true, { "cl100k", tk_scan_cl100k, true } },
-    { { qwen2_pattern }, true, { "qwen2", tk_scan_qwen2, true } },
-    { { o200k_pattern }, true, { "o200k", tk_scan_o200k, true } },
-    { { gpt2_pattern }, true, { "gpt2", tk_scan_gpt2, true } },
+    { { tk_pattern_cl100k }, true, { "cl100k", tk_scan_cl100k, true } },
+    { { tk_pattern_qwen2 }, true, { "qwen2", tk_scan_qwen2, true } },
+    { { tk_pattern_o200k }, true, { "o200k", tk_scan_o200k, true } },
+    { { tk_pattern_gpt2 }, true, { "gpt2", tk_scan_gpt2, true } },
+    { { tk_pattern_cl100k_base }, true, { "cl100k_base", tk_scan_cl100k_base, true } },
+    { { tk_pattern_tekken }, true, { "tekken", tk_scan_tekken, true } },
     { { deepseek3_digits, deepseek3_cjk, deepseek3_pattern },
       false,
       { "deepseek3", tk_scan_deepseek3, true } },

@@ -22,6 +22,10 @@ typedef struct tk_scanner {
     bool letter_ends;
 } tk_scanner;
 
+/* Patterns by which whole files are known (formats/). */
+extern const char tk_pattern_cl100k[], tk_pattern_cl100k_base[], tk_pattern_qwen2[],
+    tk_pattern_gpt2[], tk_pattern_o200k[], tk_pattern_tekken[];
+
 /* The scanner of a pre-tokenizer that ends in byte-level encoding; NULL: there is none. */
 const tk_scanner *tk_scanner_of(const tk_pretok *pretok);
 
@@ -29,9 +33,11 @@ const tk_scanner *tk_scanner_of(const tk_pretok *pretok);
 tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu);
 
 uint32_t tk_scan_cl100k(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_cl100k_base(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_qwen2(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_gpt2(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_o200k(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_tekken(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_deepseek3(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 
 #endif
