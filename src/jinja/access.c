@@ -240,6 +240,7 @@ static td_code char_at(jj_vm *vm, td_value v, int64_t i, td_value *ret)
 /* The item of a sequence, *ret_found false when there is none. */
 static td_code sequence_item(jj_vm *vm, td_value v, td_value key, td_value *ret, bool *ret_found)
 {
+    TD_TRY(jj_charge_texts(vm, &v, 1));
     int64_t length = td_is_str(v) ? text_length(v) : (int64_t)v.len;
     int64_t i = key.as.integer;
     if (i < 0)
@@ -253,11 +254,16 @@ static td_code sequence_item(jj_vm *vm, td_value v, td_value key, td_value *ret,
     return TD_OK;
 }
 
-static bool is_hashable(td_value v)
+/* The value under key; *ret NULL: none. A key that has no hash is not in any dict. */
+static td_code find_in_dict(jj_vm *vm, const td_dict *d, td_value key, const td_value **ret)
 {
-    bool ok = true;
-    td_value_hash(v, &ok);
-    return ok;
+    *ret = NULL;
+    td_code code = jj_hashable(vm, key);
+    if (jj_catch(vm, code, 1u << JJ_TYPE_ERROR))
+        return TD_OK;
+    if (code == TD_OK)
+        *ret = td_dict_get(d, key);
+    return code;
 }
 
 static td_code item_of(jj_vm *vm, td_value v, td_value key, td_value *ret, bool *ret_found)
@@ -266,11 +272,8 @@ static td_code item_of(jj_vm *vm, td_value v, td_value key, td_value *ret, bool 
     *ret_found = false;
     switch (v.tag) {
     case TD_V_DICT: {
-        const td_value *found = NULL;
-        if (td_is_str(key))
-            found = td_dict_find(v.as.dict, td_as_str(key));
-        else if (is_hashable(key))
-            found = td_dict_get(v.as.dict, key);
+        const td_value *found;
+        TD_TRY(find_in_dict(vm, v.as.dict, key, &found));
         *ret_found = found != NULL;
         if (found != NULL)
             *ret = *found;
@@ -443,6 +446,7 @@ td_code jj_slice(jj_vm *vm, td_value v, td_value start, td_value stop, td_value 
     case TD_V_UNDEFINED:
         return jj_raise_undefined(vm, v);
     case TD_V_STR:
+        TD_TRY(jj_charge_texts(vm, &v, 1));
         TD_TRY(resolve_slice(vm, text_length(v), start, stop, step, &s));
         TD_TRY(jj_charge(vm, s.step == 1 ? 0 : v.len));
         return slice_text(vm, v, s, ret);

@@ -11,7 +11,7 @@ static bool is_number(td_value v)
            v.tag == TD_V_FLOAT;
 }
 
-/* What comparing two long texts costs: the clock is looked at in between. */
+/* What comparing two long texts costs. */
 static td_code charge_texts(jj_vm *vm, size_t bytes)
 {
     return bytes < JJ_LONG_TEXT ? TD_OK : jj_charge(vm, bytes / 256);
@@ -24,6 +24,8 @@ static td_code items_eq(jj_vm *vm, td_value a, td_value b, bool *ret)
     *ret = a.len == b.len;
     if (a.as.items == b.as.items) /* items are compared by identity first */
         return TD_OK;
+    if (*ret)
+        TD_TRY(jj_charge(vm, a.len / 16));
     for (uint32_t i = 0; *ret && i < a.len; i++)
         TD_TRY(jj_eq(vm, a.as.items[i], b.as.items[i], ret));
     return TD_OK;
@@ -34,6 +36,8 @@ static td_code dicts_eq(jj_vm *vm, const td_dict *a, const td_dict *b, bool *ret
     *ret = a->count == b->count;
     if (a == b)
         return TD_OK;
+    if (*ret)
+        TD_TRY(jj_charge(vm, a->count / 16));
     for (uint32_t i = 0; *ret && i < a->count; i++) {
         const td_value *other = td_dict_get(b, a->entries[i].key);
         *ret = other != NULL;
@@ -150,6 +154,7 @@ static td_code order(jj_vm *vm, jj_cmp op, td_value a, td_value b, bool *ret);
 static td_code order_items(jj_vm *vm, jj_cmp op, td_value a, td_value b, bool *ret)
 {
     uint32_t n = a.len < b.len ? a.len : b.len;
+    TD_TRY(jj_charge(vm, n / 16));
     for (uint32_t i = 0; i < n; i++) {
         bool same;
         TD_TRY(jj_eq(vm, a.as.items[i], b.as.items[i], &same));

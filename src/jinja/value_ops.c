@@ -311,6 +311,26 @@ static td_code add_items(jj_vm *vm, td_value a, td_value b, td_value *ret)
     return TD_OK;
 }
 
+/* Fills total bytes with repetitions of the first: what is there is doubled, in pieces between
+ * which the clock is looked at. */
+static td_code fill(jj_vm *vm, char *to, const char *from, size_t one, size_t total)
+{
+    enum { PIECE = 1 << 22 };
+    size_t done = one < total ? one : total;
+    if (done != 0)
+        memcpy(to, from, done);
+    while (done < total) {
+        size_t period = done < PIECE ? done : PIECE / one * one;
+        if (period == 0)
+            period = one;
+        size_t n = period < total - done ? period : total - done;
+        TD_TRY(jj_charge(vm, n / 64 + 1));
+        memcpy(to + done, to, n);
+        done += n;
+    }
+    return TD_OK;
+}
+
 static td_code repeat(jj_vm *vm, td_value v, td_value times, td_value *ret)
 {
     int64_t n = 0;
@@ -325,9 +345,7 @@ static td_code repeat(jj_vm *vm, td_value v, td_value times, td_value *ret)
     char *to = td_arena_alloc(vm->arena, one * (size_t)n + 32, _Alignof(td_value));
     if (to == NULL)
         return jj_nomem(vm);
-    TD_TRY(jj_charge(vm, one * (size_t)n / 64));
-    for (int64_t i = 0; i < n && one != 0; i++)
-        memcpy(to + (size_t)i * one, v.as.str, one);
+    TD_TRY(fill(vm, to, v.as.str, one, one * (size_t)n));
     *ret = v;
     ret->len = (uint32_t)(v.len * (size_t)n);
     ret->hash = 0;

@@ -100,9 +100,7 @@ static td_code emit_json(jj_vm *vm, const jj_builtin *b, td_value v)
     if (code == TD_OK)
         return TD_OK;
     vm->out->len = mark; /* the filter itself tells what is wrong */
-    td_value args[4];
-    for (int i = 0; i < 4; i++)
-        args[i].tag = JJ_ABSENT;
+    const td_value absent = { .tag = JJ_ABSENT }, args[4] = { absent, absent, absent, absent };
     jj_args none = { .pos = args, .npos = b->max };
     TD_TRY(b->fn(vm, v, &none, &v));
     return jj_emit_value(vm, v);
@@ -228,6 +226,7 @@ static td_code call_method(jj_vm *vm, const jj_attr *attr, td_value *at, uint32_
         for (uint32_t i = npos; i < b->max; i++)
             at[1 + i] = (td_value){ .tag = JJ_ABSENT };
         jj_args args = { .pos = at + 1, .npos = npos > b->max ? npos : b->max };
+        TD_TRY(jj_charge_texts(vm, at, npos + 1));
         return b->fn(vm, self, &args, ret);
     }
     TD_TRY(jj_attr_get(vm, self, attr, &callee));
@@ -593,6 +592,7 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
                 sp[i - in.b] = (td_value){ .tag = JJ_ABSENT };
             sp -= in.b;
             jj_args args = { .pos = sp, .npos = b->max };
+            TRY(jj_charge_texts(vm, sp - 1, in.b + 1u));
             TRY(b->fn(vm, sp[-1], &args, &sp[-1]));
             NEXT;
         }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "jinja/jinja.h"
 #include "value/value.h"
 
@@ -57,6 +58,17 @@ td_code jj_nomem(jj_vm *vm);                                  /* the arena refus
 td_code jj_buf_fail(jj_vm *vm, const td_buf *b, td_code code);
 /* Counts n steps against the limit (and looks at the clock and the cancel flag now and then). */
 td_code jj_charge(jj_vm *vm, uint64_t n);
+
+/* What going over long texts costs: the clock is looked at in between. Built-ins need not charge
+ * for their receiver and arguments, which whoever calls them has charged for. */
+enum { JJ_LONG_TEXT = 4096 };
+static inline td_code jj_charge_texts(jj_vm *vm, const td_value *v, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (v[i].tag == TD_V_STR && v[i].len >= JJ_LONG_TEXT)
+            TD_TRY(jj_charge(vm, v[i].len / 256));
+    return TD_OK;
+}
 
 /* For code that catches Python exceptions: when code is TD_E_TEMPLATE and the pending exception is
  * one of mask (1u << jj_exc, or'ed), drops it and gives true; else leaves everything as it is. */

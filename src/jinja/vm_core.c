@@ -191,12 +191,21 @@ td_code jj_new_pair(jj_vm *vm, td_value a, td_value b, td_value *ret)
 
 td_code jj_hashable(jj_vm *vm, td_value v)
 {
+    TD_TRY(jj_charge_texts(vm, &v, 1));
     if (v.tag == TD_V_TUPLE) {
         TD_TRY(jj_charge(vm, (uint64_t)v.len + 1)); /* shared parts are hashed once more each */
         TD_TRY(jj_enter(vm));
-        for (uint32_t i = 0; i < v.len; i++)
-            TD_TRY(jj_hashable(vm, v.as.items[i]));
+        td_code code = TD_OK;
+        for (uint32_t i = 0; code == TD_OK && i < v.len; i++)
+            code = jj_hashable(vm, v.as.items[i]);
         jj_leave(vm);
+        return code;
+    }
+    if (v.tag == TD_V_OBJECT && v.as.object->type->key.hash != NULL &&
+        v.as.object->type->length != NULL) {
+        int64_t length;
+        TD_TRY(v.as.object->type->length(vm, v.as.object, &length));
+        TD_TRY(jj_charge(vm, (uint64_t)length / 256));
     }
     if (v.tag == TD_V_LIST || v.tag == TD_V_DICT ||
         (v.tag == TD_V_OBJECT && v.as.object->type->unhashable))

@@ -21,7 +21,6 @@ enum {
     JJ_DEPTH_MAX = 1000, /* CPython's recursion limit, counted in its frames */
     JJ_DEPTH_CALL = 5,   /* its frames for one call of a macro */
     JJ_DEPTH_BASE = 15,  /* and for what is around the template */
-    JJ_LONG_TEXT = 4096, /* bytes from which on comparing costs steps */
 };
 
 typedef struct jj_frame jj_frame;

@@ -222,6 +222,33 @@ static void rendering_can_be_stopped(void **state)
     assert_int_equal(with_limits(work, &late), TD_E_TIMEOUT);
 }
 
+/* Instructions that go over much and make nothing new look at the clock, too. */
+static void long_texts_do_not_escape_the_clock(void **state)
+{
+    (void)state;
+    static const char *const works[] = {
+        "d[a]", "{a: 1}", "d[(a, a)]", "a in d", "d.get(a)", "u|length", "u[-1]", "u[:9]",
+        "b|trim", "b.isspace()", "a|wordcount", "a is upper", "a.find('y')", "a.count('y')",
+        "a.startswith(a ~ '')", "'' is eq(a)", "b.strip()", "k == k[:]", "k in d",
+        "'y'.encode() in k",
+        "l == l2", "[l] < [l2]", "l.count(2)", "2 in l", "m[a]",
+    };
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        char text[600];
+        jj_limits limits = { .steps_max = 300000 };
+        snprintf(text, sizeof text,
+                 "{%% set a = 'x' * 100000 %%}{%% set b = ' ' * 100000 %%}"
+                 "{%% set u = 'é' * 50000 %%}"
+                 "{%% set k = a.encode() %%}{%% set l = [1] * 10000 %%}"
+                 "{%% set l2 = [1] * 10000 %%}{%% set d = {a: 1, (a, a): 2, k: 3} %%}"
+                 "{%% set m = {1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 9: 1, a: 1} %%}"
+                 "{%% for x in range(2000) %%}{%% set y = %s %%}{%% endfor %%}",
+                 works[i]);
+        if (with_limits(text, &limits) != TD_E_LIMIT)
+            fail_msg("%s takes no steps", works[i]);
+    }
+}
+
 static void depth_is_bounded(void **state)
 {
     (void)state;
@@ -400,6 +427,7 @@ int main(void)
         cmocka_unit_test(steps_are_bounded),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(rendering_can_be_stopped),
+        cmocka_unit_test(long_texts_do_not_escape_the_clock),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(long_chains_do_not_recurse_without_end),
         cmocka_unit_test(generation_blocks_are_noted),

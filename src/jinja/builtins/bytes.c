@@ -53,6 +53,7 @@ static td_code bytes_iter(jj_vm *vm, td_object *self, td_value *ret)
 static td_code bytes_contains(jj_vm *vm, td_object *self, td_value needle, bool *ret)
 {
     int64_t i;
+    TD_TRY(jj_charge(vm, data_of(self).len / 256));
     if (jj_is_bytes(needle)) {
         *ret = td_str_find(data_of(self), data_of(needle.as.object), 0) != TD_NOT_FOUND;
         return TD_OK;
@@ -76,7 +77,7 @@ static uint64_t bytes_key_hash(const td_object *self, uint64_t seed)
 
 static td_code bytes_eq(jj_vm *vm, td_object *self, td_value other, bool *ret)
 {
-    (void)vm;
+    TD_TRY(jj_charge(vm, data_of(self).len / 256));
     *ret = bytes_key_eq(self, other);
     return TD_OK;
 }

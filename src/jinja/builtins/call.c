@@ -203,6 +203,10 @@ static td_code bind_and_call(jj_vm *vm, const jj_builtin *b, td_value self, cons
 td_code jj_call_builtin(jj_vm *vm, const jj_builtin *b, td_value self, const jj_args *args,
                         td_value *ret)
 {
+    TD_TRY(jj_charge_texts(vm, &self, 1));
+    TD_TRY(jj_charge_texts(vm, args->pos, args->npos));
+    for (uint32_t i = 0; i < args->nkw; i++)
+        TD_TRY(jj_charge_texts(vm, &args->kw[i].val, 1));
     if (args->npos > b->max && (b->flags & JJ_B_VARARGS) == 0)
         return jj_raise(vm, JJ_TYPE_ERROR, "%s() takes at most %u arguments (%u given)", b->name,
                         b->max, args->npos);
