@@ -14,6 +14,15 @@ Result = core.Result
 __version__ = core.version
 
 
+_open_queues = weakref.WeakSet()
+
+
+@atexit.register
+def _leave_all():
+    for queue in list(_open_queues):
+        queue.leave()
+
+
 def queue_of(model, *, operation=0, packed=False, jobs=None, memory=0, reuse=True, verify=False,
              queue=0, queue_memory=0, chat_template=None, chat_template_kwargs=None,
              parse_arguments=False, fallback=False, now=None, timeout=None, max_output=0,
@@ -24,10 +33,12 @@ def queue_of(model, *, operation=0, packed=False, jobs=None, memory=0, reuse=Tru
         if value is not None and value < least:
             raise InputError(f"{name}={value!r} is less than {least}")
     kwargs = json.dumps(chat_template_kwargs) if chat_template_kwargs is not None else None
-    return core.Queue(model._core, operation, packed, jobs or 0, queue, parse_size(queue_memory),
-                       parse_size(memory), reuse, verify, chat_template, kwargs, parse_arguments,
-                       fallback, parse_size(max_output), max_steps, parse_size(max_memory),
-                       int((timeout or 0) * 1e9), *parse_moment(now))
+    made = core.Queue(model._core, operation, packed, jobs or 0, queue, parse_size(queue_memory),
+                      parse_size(memory), reuse, verify, chat_template, kwargs, parse_arguments,
+                      fallback, parse_size(max_output), max_steps, parse_size(max_memory),
+                      int((timeout or 0) * 1e9), *parse_moment(now))
+    _open_queues.add(made)
+    return made
 
 
 class Counter:
@@ -51,7 +62,6 @@ class Counter:
         self._window = max(1, queue)
         self._queue = queue_of(self.model, **self._options)
         self._dispatcher = _Dispatcher(self._queue)
-        _open_counters.add(self)
 
     def __reduce__(self):
         return _counter_again, (type(self), self.model, self._options)
@@ -138,15 +148,6 @@ def _checked(result, raise_errors):
 
 def _counter_again(cls, model, options):
     return cls(model, **options)
-
-
-_open_counters = weakref.WeakSet()
-
-
-@atexit.register
-def _leave_all():
-    for counter in list(_open_counters):
-        counter._queue.leave()
 
 
 # ---- asyncio ----

@@ -1,5 +1,6 @@
 """Model: a tokenizer with its chat templates, used as transformers' tokenizers are."""
 import json
+import operator
 import os
 from pathlib import Path
 
@@ -87,7 +88,7 @@ class Model:
         AutoTokenizer's rules."""
         if compat not in ("transformers", "tokenizer.json"):
             raise InputError(f"compat={compat!r}: 'transformers' and 'tokenizer.json' are known")
-        name = os.fspath(name)
+        name = os.fsdecode(name)
         cache = os.fspath(cache_dir) if cache_dir is not None else cache_folder()
         core = native.Model.load(name, revision, cache, compat == "tokenizer.json")
         folder = name if os.path.isdir(name) else None
@@ -212,7 +213,7 @@ class Model:
         if ids and isinstance(ids[0], (list, tuple)) or ids and hasattr(ids[0], "tolist") and \
                 not isinstance(ids[0].tolist(), int):
             return [self.decode(one, skip_special_tokens) for one in ids]
-        request = {"token_ids": [int(i) for i in ids]}
+        request = {"token_ids": [operator.index(i) for i in ids]}
         return self._core.run(DECODE, request, False, bool(skip_special_tokens), False,
                               False).text
 

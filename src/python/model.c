@@ -4,7 +4,8 @@
 #include "python/core.h"
 
 typedef struct model_object {
-    PyObject_HEAD td_model *model;
+    PyObject_HEAD
+    td_model *model;
     td_counter_options options;
     td_direct *direct; /* NULL: not needed yet */
     td_build *builder; /* NULL: in use, or not needed yet */

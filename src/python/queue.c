@@ -12,6 +12,8 @@
 
 #include "python/core.h"
 
+#include "structmember.h" /* needs Python.h first */
+
 enum { RING_FIRST = 64 };
 static const int64_t SLICE_NS = 50 * 1000 * 1000;
 
@@ -26,7 +28,9 @@ typedef struct ticket {
 } ticket;
 
 typedef struct queue_object {
-    PyObject_HEAD PyObject *model;
+    PyObject_HEAD
+    PyObject *weakrefs;
+    PyObject *model;
     td_counter_options options; /* its texts belong to hold */
     PyObject *hold;
     td_counter *counter; /* NULL: closed, or not yet made in this process */
@@ -586,7 +590,7 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     queue_object *q = PyObject_New(queue_object, type);
     if (q == NULL)
         return NULL;
-    q->model = q->hold = NULL;
+    q->model = q->hold = q->weakrefs = NULL;
     q->options = (td_counter_options){ 0 };
     q->counter = NULL;
     q->builder = NULL;
@@ -621,6 +625,8 @@ static void queue_dealloc(PyObject *obj)
 {
     queue_object *q = (queue_object *)obj;
     PyTypeObject *type = Py_TYPE(obj);
+    if (q->weakrefs != NULL)
+        PyObject_ClearWeakRefs(obj);
     close_counter(q);
     empty_ring(q);
     td_build_free(q->builder);
@@ -646,10 +652,16 @@ static PyMethodDef queue_methods[] = {
     { NULL, NULL, 0, NULL },
 };
 
+static PyMemberDef queue_members[] = {
+    { "__weaklistoffset__", T_PYSSIZET, offsetof(queue_object, weakrefs), READONLY, NULL },
+    { NULL, 0, 0, 0, NULL },
+};
+
 static PyType_Slot queue_slots[] = {
     { Py_tp_new, queue_new },
     { Py_tp_dealloc, queue_dealloc },
     { Py_tp_methods, queue_methods },
+    { Py_tp_members, queue_members },
     { Py_tp_doc, (void *)"A pool of workers behind a bounded queue." },
     { 0, NULL },
 };

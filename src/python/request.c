@@ -7,7 +7,8 @@
 #include "python/core.h"
 
 typedef struct request_object {
-    PyObject_HEAD td_request *request; /* NULL: taken */
+    PyObject_HEAD
+    td_request *request; /* NULL: taken */
 } request_object;
 
 static td_build *take_builder(td_build **builder)

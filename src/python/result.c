@@ -7,7 +7,8 @@
 #include "structmember.h" /* needs Python.h first */
 
 typedef struct result_object {
-    PyObject_HEAD uint64_t index, tokens, reused;
+    PyObject_HEAD
+    uint64_t index, tokens, reused;
     char via; /* td_via */
     bool counted;
     PyObject *id_json;                                          /* NULL: none */
