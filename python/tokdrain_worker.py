@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""External tokenizer for tokdrain: counts with transformers' AutoTokenizer, whatever it loads.
+"""External tokenizer for tokdrain: counts, renders, encodes and decodes with transformers'
+AutoTokenizer, whatever it loads.
 
     tokdrain count -m MODEL --worker-command "python3 tokdrain_worker.py --trust-remote-code" FILE
 
@@ -69,13 +70,15 @@ class Reader:
 
 
 def pack(value):
-    """Maps of texts to texts, numbers from 0 up and maps."""
+    """Maps of texts to texts, bytes, numbers from 0 up and maps."""
     if isinstance(value, dict):
         return struct.pack("B", 0x80 | len(value)) + b"".join(
             pack(k) + pack(v) for k, v in value.items())
     if isinstance(value, str):
         text = value.encode("utf-8", "replace")
         return struct.pack(">BI", 0xdb, len(text)) + text
+    if isinstance(value, bytes):
+        return struct.pack(">BI", 0xc6, len(value)) + value
     return struct.pack(">BQ", 0xcf, value)
 
 
@@ -102,7 +105,7 @@ def send(connection, answer):
     connection.sendall(struct.pack(">I", len(body)) + body)
 
 
-# ---- counting ----
+# ---- the work ----
 
 class Failure(Exception):
     """What is wrong with one item."""
@@ -114,6 +117,14 @@ class Failure(Exception):
 
 def text_of(data):
     return data.decode("utf-8", "surrogatepass")
+
+
+def pack_ids(ids):
+    return struct.pack(f">{len(ids)}I", *ids)
+
+
+def unpack_ids(data):
+    return list(struct.unpack(f">{len(data) // 4}I", data))
 
 
 def parse_calls(messages):
@@ -133,7 +144,7 @@ def parse_calls(messages):
     return messages
 
 
-class Counter:
+class Worker:
     PARAMETERS = ("tools", "documents", "chat_template", "add_generation_prompt",
                   "continue_final_message", "sanitize_control_tokens")
 
@@ -173,13 +184,13 @@ class Counter:
             keywords["tool_choice"] = request["tool_choice"]
         return keywords, out
 
-    def rendered(self, messages, keywords):
-        """Tokens of the rendered messages."""
+    def rendered(self, messages, keywords, tokenize=True):
+        """The ids of the rendered messages, or their text."""
         if not messages:
             raise Failure("input", "there are no messages: at least one is needed")
         try:
-            return len(self.tokenizer.apply_chat_template(
-                copy.deepcopy(messages), tokenize=True, return_dict=False, **keywords))
+            return self.tokenizer.apply_chat_template(
+                copy.deepcopy(messages), tokenize=tokenize, return_dict=False, **keywords)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a class raises is the item's
@@ -191,14 +202,14 @@ class Counter:
                 kind = "template"
             raise Failure(kind, f"{type(error).__name__}: {error}") from error
 
-    def count_messages(self, request):
+    def messages(self, request, tokenize=True):
         keywords, own = self.arguments(request)
         own.setdefault("add_generation_prompt", not own.get("continue_final_message"))
         messages = request["messages"]
         parse = request.get("parse_arguments")
         if self.parse_arguments if parse is None else parse:
             messages = parse_calls(messages)
-        return self.rendered(messages, {**keywords, **own})
+        return self.rendered(messages, {**keywords, **own}, tokenize)
 
     def count_message(self, request):
         """What one assistant message adds to a conversation."""
@@ -215,28 +226,41 @@ class Counter:
         if message.get("tool_calls"):
             turn["tool_calls"] = message["tool_calls"]
         user = {"role": "user", "content": ""}
-        whole = self.rendered(parse_calls([user, turn]), keywords)
+        whole = len(self.rendered(parse_calls([user, turn]), keywords))
         try:
-            empty = self.rendered([user, {"role": "assistant", "content": ""}], keywords)
+            empty = len(self.rendered([user, {"role": "assistant", "content": ""}], keywords))
         except Failure:
             empty = 0
         return max(whole - empty, 0)
 
-    def count_text(self, item):
+    def from_tokenizer(self, call, *args, **keywords):
         try:
-            return len(self.tokenizer(text_of(item["text"]),
-                                      add_special_tokens=item["add_special_tokens"])["input_ids"])
+            return call(*args, **keywords)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001
             raise Failure("tokenizer", f"{type(error).__name__}: {error}") from error
 
-    def count(self, item):
+    def ids(self, item):
         if item["via"] == "text":
-            return self.count_text(item)
-        request = json.loads(text_of(item["request"]))
-        return self.count_message(request) if item["via"] == "message" else \
-            self.count_messages(request)
+            return self.from_tokenizer(self.tokenizer, text_of(item["text"]),
+                                       add_special_tokens=item["add_special_tokens"])["input_ids"]
+        return self.messages(json.loads(text_of(item["request"])))
+
+    def answer(self, item):
+        do = item.get("do", "count")
+        if do == "decode":
+            text = self.from_tokenizer(self.tokenizer.decode, unpack_ids(item["ids"]),
+                                       skip_special_tokens=item["skip_special_tokens"])
+            return {"text": text.encode("utf-8", "surrogatepass")}
+        if do == "render":
+            text = self.messages(json.loads(text_of(item["request"])), tokenize=False)
+            return {"text": text.encode("utf-8", "surrogatepass")}
+        if do == "encode":
+            return {"ids": pack_ids(self.ids(item))}
+        if item["via"] == "message":
+            return {"tokens": self.count_message(json.loads(text_of(item["request"])))}
+        return {"tokens": len(self.ids(item))}
 
 
 # ---- the loop ----
@@ -246,7 +270,7 @@ def load(options, hello):
     if hello["model"] is None:
         raise ValueError("no model was given (tokdrain -m MODEL)")
     keywords = {"revision": text_of(hello["revision"])} if hello["revision"] else {}
-    return Counter(AutoTokenizer.from_pretrained(
+    return Worker(AutoTokenizer.from_pretrained(
         text_of(hello["model"]), trust_remote_code=options.trust_remote_code,
         use_fast=not options.slow, **keywords), hello)
 
@@ -258,15 +282,15 @@ def serve(connection, options):
     try:
         if hello["protocol"] != PROTOCOL:
             raise ValueError(f"version {hello['protocol']} of the protocol is not known")
-        counter = load(options, hello)
-        send(connection, {"protocol": PROTOCOL, "model": counter.identity()})
+        worker = load(options, hello)
+        send(connection, {"protocol": PROTOCOL, "model": worker.identity()})
     except Exception as error:  # noqa: BLE001 - the other side tells it
         send(connection, {"protocol": PROTOCOL, "error": {
             "kind": "worker", "message": f"{type(error).__name__}: {error}"}})
         return
     while (item := receive(connection)) is not None:
         try:
-            answer = {"tokens": counter.count(item)}
+            answer = worker.answer(item)
         except MemoryError:
             raise  # a new process has more
         except Exception as error:  # noqa: BLE001 - an error of this item, and no reason to go

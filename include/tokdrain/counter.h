@@ -73,9 +73,10 @@ typedef struct td_counter_options {
     bool pieces; /* result lines hold the tokens' texts, too */
     bool skip_special_tokens;
 
-    /* External tokenizers (docs/workers.md): processes that render and count. With a command the
-     * counter only counts, nothing is reused, no model is needed, and jobs is the number of
-     * processes. A failure to start them is the counter's; later ones are TD_E_WORKER of items. */
+    /* External tokenizers (docs/workers.md): processes that render, count, encode and decode. With
+     * a command nothing is reused, no model is needed, there are no offsets, pieces and masks, and
+     * jobs is the number of processes. A failure to start them is the counter's; later ones are
+     * TD_E_WORKER of items. */
     const char *worker_command;  /* for the shell; NULL: none */
     const char *worker_model;    /* what they shall load; NULL: they know */
     const char *worker_revision; /* NULL: none */

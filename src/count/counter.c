@@ -179,8 +179,8 @@ static td_code make_parts(td_counter *c, td_model *model, const td_counter_optio
     c->workers = td_calloc(o->jobs, sizeof *c->workers);
     if (c->slots == NULL || c->workers == NULL)
         return td_fail_nomem(err);
-    if (outside && o->operation != TD_DO_COUNT)
-        return td_fail(err, TD_E_INPUT, "external workers only count");
+    if (outside && (o->offsets || o->pieces))
+        return td_fail(err, TD_E_INPUT, "external workers give neither offsets nor tokens' texts");
     if (!outside && c->shared.model == NULL)
         return td_fail(err, TD_E_INPUT, "a counter needs a model");
     if (outside)

@@ -90,27 +90,66 @@ static td_code render(item *it, const td_chat_call *call, td_error *err)
 
 /* ---- count ---- */
 
-/* Has the external worker count: a text, or a request as JSON. */
-static td_code count_outside(item *it, td_via via, td_str text, bool special, td_error *err)
+static td_code keep_text(item *it, td_str text, td_error *err);
+static td_code keep_ids(item *it, td_str text, td_ids ids, bool places, td_error *err);
+
+static td_code keep_answer(item *it, const td_worker_answer *a, td_operation operation,
+                           td_error *err)
 {
-    td_worker_item job = { .via = via, .text = text, .add_special_tokens = special };
-    TD_TRY(td_pool_count(it->s->external, &job, &it->box->pub.tokens, err));
-    it->box->pub.text_bytes = via == TD_VIA_TEXT ? text.len : 0;
+    if (operation == TD_DO_RENDER || operation == TD_DO_DECODE)
+        return keep_text(it, a->text, err);
+    if (operation == TD_DO_ENCODE) {
+        td_ids ids = { .count = a->ids.len / 4 };
+        td_id *own = td_arena_array(it->arena, td_id, ids.count + 1);
+        if (own == NULL)
+            return td_arena_fail(it->arena, err);
+        td_worker_unpack_ids(a->ids, own);
+        ids.ids = own;
+        return keep_ids(it, (td_str){ NULL, 0 }, ids, false, err);
+    }
+    it->box->pub.tokens = a->tokens;
     it->box->pub.counted = true;
     return TD_OK;
 }
 
-static td_code count_request_outside(item *it, td_error *err)
+/* Has the external worker do what the counter is for: with a text, ids, or a request as JSON. */
+static td_code outside(item *it, td_via via, td_str text, bool special, td_error *err)
+{
+    td_operation operation = it->shared->options.operation;
+    td_worker_item job = { .operation = operation,
+                           .via = via,
+                           .text = text,
+                           .add_special_tokens = special,
+                           .skip_special_tokens = it->shared->options.skip_special_tokens };
+    td_worker_answer answer;
+    td_code code = td_pool_ask(it->s->external, &job, &answer, err);
+    if (code == TD_OK)
+        code = keep_answer(it, &answer, operation, err);
+    td_pool_rest(it->s->external);
+    if (code == TD_OK && operation == TD_DO_COUNT)
+        it->box->pub.text_bytes = via == TD_VIA_TEXT ? text.len : 0;
+    return code;
+}
+
+static td_code request_outside(item *it, td_error *err)
 {
     if (!it->r->made)
-        return count_outside(it, it->r->via, it->r->json, false, err);
+        return outside(it, it->r->via, it->r->json, false, err);
     it->s->json.len = 0;
     td_code code = td_request_write(it->r, &it->s->json, err);
     if (code == TD_E_TEMPLATE)
         err->code = TD_E_WORKER; /* the template is not to blame: no plain text instead */
     if (code != TD_OK)
         return td_while(err, "the request for the worker");
-    return count_outside(it, it->r->via, td_buf_view(&it->s->json), false, err);
+    return outside(it, it->r->via, td_buf_view(&it->s->json), false, err);
+}
+
+/* Messages for an external worker, which gives ids and texts, but nothing about them. */
+static td_code messages_outside(item *it, const td_chat_call *call, td_error *err)
+{
+    if (call->mask)
+        return td_fail(err, TD_E_INPUT, "external workers give no mask of assistant tokens");
+    return request_outside(it, err);
 }
 
 static unsigned plain_flags(const item *it)
@@ -121,7 +160,7 @@ static unsigned plain_flags(const item *it)
 static td_code count_text(item *it, td_str text, unsigned flags, td_error *err)
 {
     if (it->s->external != NULL)
-        return count_outside(it, TD_VIA_TEXT, text, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
+        return outside(it, TD_VIA_TEXT, text, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
     td_text_count_job job = {
         .encoder = it->s->encoder,
         .cutter = it->s->cutter,
@@ -234,7 +273,7 @@ static td_code do_count(item *it, td_error *err)
     case TD_VIA_MESSAGE:
     case TD_VIA_MESSAGES:
         if (it->s->external != NULL)
-            return count_request_outside(it, err);
+            return request_outside(it, err);
         return r->via == TD_VIA_MESSAGE ? count_message(it, err) : count_prompt(it, err);
     case TD_VIA_NONE:
     case TD_VIA_FALLBACK:
@@ -284,6 +323,8 @@ static td_code do_render(item *it, td_error *err)
     TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
     if (call.sanitize)
         return td_fail(err, TD_E_INPUT, "sanitize_control_tokens concerns ids and counts only");
+    if (it->s->external != NULL)
+        return messages_outside(it, &call, err);
     TD_TRY(render(it, &call, err));
     TD_TRY(keep_text(it, td_buf_view(&it->s->chat.text), err));
     return call.mask ? keep_spans(it, err) : TD_OK;
@@ -380,6 +421,8 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
 {
     td_chat_call call;
     TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
+    if (it->s->external != NULL)
+        return messages_outside(it, &call, err);
     TD_TRY(render(it, &call, err));
     td_str text = td_buf_view(&it->s->chat.text);
     if (call.sanitize && it->shared->owners)
@@ -427,7 +470,7 @@ static td_code do_encode(item *it, td_error *err)
     it->box->form = TD_LINE_IDS;
     if (sh->options.pieces)
         it->box->pieces = td_tokenizer_ref(td_model_tokenizer(sh->model));
-    unsigned flags = sh->model->encode_flags | (sh->options.offsets ? TD_ENCODE_OFFSETS : 0);
+    unsigned flags = plain_flags(it) | (sh->options.offsets ? TD_ENCODE_OFFSETS : 0);
     td_ids ids;
     switch (it->r->via) {
     case TD_VIA_TOKEN_IDS:
@@ -436,6 +479,9 @@ static td_code do_encode(item *it, td_error *err)
     case TD_VIA_TEXT:
         if (td_py_truthy(it->r->keys.add_special_tokens))
             flags |= TD_ENCODE_ADD_SPECIAL;
+        if (it->s->external != NULL)
+            return outside(it, TD_VIA_TEXT, td_as_str(it->r->keys.text),
+                           (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
         return encode_text(it, td_as_str(it->r->keys.text), flags, err);
     case TD_VIA_MESSAGES:
         return encode_prompt(it, flags, err);
@@ -457,10 +503,17 @@ static td_code do_decode(item *it, td_error *err)
     td_ids ids;
     td_str text;
     TD_TRY(list_to_ids(it, &ids, err));
+    it->box->pub.tokens = ids.count;
+    if (it->s->external != NULL) {
+        char *packed = td_arena_alloc_n(it->arena, ids.count + 1, 4, 1);
+        if (packed == NULL)
+            return td_arena_fail(it->arena, err);
+        td_worker_pack_ids(ids.ids, ids.count, packed);
+        return outside(it, TD_VIA_TOKEN_IDS, (td_str){ packed, 4 * ids.count }, false, err);
+    }
     unsigned flags = it->shared->options.skip_special_tokens ? TD_DECODE_SKIP_SPECIAL : 0;
     TD_TRY(td_model_decode(it->shared->model, it->s->encoder, ids.ids, ids.count, flags,
                            &it->s->json, &text, err));
-    it->box->pub.tokens = ids.count;
     return keep_text(it, text, err);
 }
 

@@ -19,7 +19,7 @@ typedef struct td_shared {
     td_worker_pool *pool; /* NULL: counted here; else model is NULL */
     td_counter_options options;
     const atomic_bool *interrupt; /* true: stop what runs, it stays pending */
-    bool owners; /* encoding tells which message each token came from */
+    bool owners;                  /* encoding tells which message each token came from */
     /* Test hook: called when a worker begins (true) and ends (false) to render an item. */
     void (*probe)(void *user, uint64_t index, bool begins);
     void *probe_user;

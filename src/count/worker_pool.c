@@ -300,8 +300,8 @@ void td_pool_stop(td_pool_worker *w)
 /* ---- items ---- */
 
 /* One attempt. *ret_again: the process failed, not the item. */
-static td_code count_once(td_pool_worker *w, const td_worker_item *item, uint64_t *ret_tokens,
-                          bool *ret_again, td_error *err)
+static td_code ask_once(td_pool_worker *w, const td_worker_item *item, td_worker_answer *ret,
+                        bool *ret_again, td_error *err)
 {
     td_worker_pool *p = w->pool;
     *ret_again = false;
@@ -322,33 +322,32 @@ static td_code count_once(td_pool_worker *w, const td_worker_item *item, uint64_
         *ret_again = code == TD_E_WORKER;
         return code;
     }
-    td_worker_answer a;
     td_error garbage = TD_ERROR_INIT;
-    code = td_worker_read_answer(payload, &a, &garbage);
-    if (code == TD_OK && a.seq != w->seq)
+    code = td_worker_read_answer(payload, item->operation, ret, &garbage);
+    if (code == TD_OK && ret->seq != w->seq)
         code = td_fail(&garbage, TD_E_INPUT, "it answers another request");
     if (code != TD_OK) {
         *ret_again = true;
         return give_up_garbage(w, &garbage, err);
     }
-    if (a.failed)
-        td_fail_text(err, a.code, TD_NO_OFFSET, a.message);
-    else
-        *ret_tokens = a.tokens;
-    code = a.failed ? a.code : TD_OK;
-    if (!weigh(w)) /* its answer is good, but it may not keep what it took */
-        td_pool_stop(w);
-    return code;
+    return ret->failed ? td_fail_text(err, ret->code, TD_NO_OFFSET, ret->message) : TD_OK;
 }
 
-td_code td_pool_count(td_pool_worker *w, const td_worker_item *item, uint64_t *ret_tokens,
-                      td_error *err)
+void td_pool_rest(td_pool_worker *w)
+{
+    if (w->process.pid != 0 &&
+        !weigh(w)) /* its answer was good, but it may not keep what it took */
+        td_pool_stop(w);
+}
+
+td_code td_pool_ask(td_pool_worker *w, const td_worker_item *item, td_worker_answer *ret,
+                    td_error *err)
 {
     td_code code = TD_OK;
     bool again = true;
     for (int i = 0; again && i < TRIES; i++) {
         td_error_clear(err);
-        code = count_once(w, item, ret_tokens, &again, err);
+        code = ask_once(w, item, ret, &again, err);
     }
     return again ? td_while(err, "tried twice") : code;
 }

@@ -31,10 +31,12 @@ unsigned td_pool_fit(td_worker_pool *pool);
 /* Ends the worker's process, from the thread that used it. */
 void td_pool_stop(td_pool_worker *w);
 
-/* Counts one item. TD_E_WORKER: the process failed twice. TD_E_TIMEOUT: interrupted. Other codes
- * are what the worker says of the item. */
-td_code td_pool_count(td_pool_worker *w, const td_worker_item *item, uint64_t *ret_tokens,
-                      td_error *err);
+/* Has one item done. TD_E_WORKER: the process failed twice. TD_E_TIMEOUT: interrupted. Other codes
+ * are what the worker says of the item. The answer's views are good until td_pool_rest. */
+td_code td_pool_ask(td_pool_worker *w, const td_worker_item *item, td_worker_answer *ret,
+                    td_error *err);
+/* Behind each td_pool_ask: ends a process that keeps more memory than it may. */
+void td_pool_rest(td_pool_worker *w);
 
 typedef struct td_pool_stats {
     uint64_t started; /* processes, over the whole time */

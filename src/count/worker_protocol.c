@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "value/msgpack.h"
 
 /* ---- to the worker ---- */
@@ -50,22 +51,56 @@ td_code td_worker_put_hello(td_buf *b, const td_worker_hello *hello)
     return end_frame(b);
 }
 
+void td_worker_pack_ids(const td_id *ids, size_t count, char *bytes)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < 4; k++)
+            bytes[4 * i + (size_t)k] = (char)(unsigned char)(ids[i] >> 8 * (3 - k));
+}
+
+void td_worker_unpack_ids(td_str bytes, td_id *ids)
+{
+    const unsigned char *b = (const unsigned char *)bytes.ptr;
+    for (size_t i = 0; i < bytes.len / 4; i++, b += 4)
+        ids[i] = (td_id)b[0] << 24 | (td_id)b[1] << 16 | (td_id)b[2] << 8 | b[3];
+}
+
+static const char *name_of(td_operation operation)
+{
+    switch (operation) {
+    case TD_DO_RENDER:
+        return "render";
+    case TD_DO_ENCODE:
+        return "encode";
+    case TD_DO_DECODE:
+        return "decode";
+    case TD_DO_COUNT:
+        break;
+    }
+    return "count";
+}
+
 td_code td_worker_put_item(td_buf *b, const td_worker_item *item, uint64_t seq)
 {
-    bool text = item->via == TD_VIA_TEXT;
+    bool text = item->via == TD_VIA_TEXT, ids = item->via == TD_VIA_TOKEN_IDS;
+    bool other = item->operation != TD_DO_COUNT;
     if (item->text.len > UINT32_MAX - 128)
         return TD_E_LIMIT;
     TD_TRY(start_frame(b));
-    TD_TRY(td_mp_put_map(b, text ? 4 : 3));
+    TD_TRY(td_mp_put_map(b, 3 + (uint32_t)(text || ids) + (uint32_t)other));
     TD_TRY(put_key(b, "seq"));
     TD_TRY(td_mp_put_uint(b, seq));
     TD_TRY(put_key(b, "via"));
     TD_TRY(put_key(b, td_via_name(item->via)));
-    TD_TRY(put_key(b, text ? "text" : "request"));
+    TD_TRY(put_key(b, text ? "text" : ids ? "ids" : "request"));
     TD_TRY(td_mp_put_bin(b, item->text));
-    if (text) {
-        TD_TRY(put_key(b, "add_special_tokens"));
-        TD_TRY(td_mp_put_bool(b, item->add_special_tokens));
+    if (text || ids) {
+        TD_TRY(put_key(b, text ? "add_special_tokens" : "skip_special_tokens"));
+        TD_TRY(td_mp_put_bool(b, text ? item->add_special_tokens : item->skip_special_tokens));
+    }
+    if (other) {
+        TD_TRY(put_key(b, "do"));
+        TD_TRY(put_key(b, name_of(item->operation)));
     }
     return end_frame(b);
 }
@@ -83,7 +118,8 @@ uint32_t td_worker_frame_length(const char head[TD_WORKER_HEAD_BYTES])
 typedef struct reader {
     td_mp_cursor cursor;
     td_worker_answer *answer;
-    bool has_seq, has_tokens, has_error, has_protocol, has_model, has_kind, has_message;
+    bool has_seq, has_tokens, has_ids, has_text, has_error, has_protocol, has_model, has_kind;
+    bool has_message;
 } reader;
 
 static td_code read_uint(reader *r, const char *key, uint64_t *ret, bool *seen, td_error *err)
@@ -107,6 +143,19 @@ static td_code read_text(reader *r, const char *key, td_str *ret, bool *seen, td
         return td_fail(err, TD_E_INPUT, "\"%s\" stands twice", key);
     if (item.kind != TD_MP_STR)
         return td_fail(err, TD_E_INPUT, "\"%s\" is no text", key);
+    *seen = true;
+    *ret = item.as.bytes;
+    return TD_OK;
+}
+
+static td_code read_bytes(reader *r, const char *key, td_str *ret, bool *seen, td_error *err)
+{
+    td_mp_item item;
+    TD_TRY(td_mp_next(&r->cursor, &item, err));
+    if (*seen)
+        return td_fail(err, TD_E_INPUT, "\"%s\" stands twice", key);
+    if (item.kind != TD_MP_BIN)
+        return td_fail(err, TD_E_INPUT, "\"%s\" is no bytes", key);
     *seen = true;
     *ret = item.as.bytes;
     return TD_OK;
@@ -159,6 +208,10 @@ static td_code read_member(reader *r, td_str key, td_error *err)
         return read_uint(r, "seq", &a->seq, &r->has_seq, err);
     if (td_str_eq(key, TD_STR("tokens")))
         return read_uint(r, "tokens", &a->tokens, &r->has_tokens, err);
+    if (td_str_eq(key, TD_STR("ids")))
+        return read_bytes(r, "ids", &a->ids, &r->has_ids, err);
+    if (td_str_eq(key, TD_STR("text")))
+        return read_bytes(r, "text", &a->text, &r->has_text, err);
     if (td_str_eq(key, TD_STR("protocol")))
         return read_uint(r, "protocol", &a->protocol, &r->has_protocol, err);
     if (td_str_eq(key, TD_STR("model")))
@@ -198,13 +251,22 @@ td_code td_worker_read_hello(td_str payload, td_worker_answer *ret, td_error *er
     return TD_OK;
 }
 
-td_code td_worker_read_answer(td_str payload, td_worker_answer *ret, td_error *err)
+td_code td_worker_read_answer(td_str payload, td_operation operation, td_worker_answer *ret,
+                              td_error *err)
 {
     reader r;
     TD_TRY(read_map(payload, &r, ret, err));
     if (!r.has_seq)
         return td_fail(err, TD_E_INPUT, "no \"seq\"");
-    if (r.has_tokens == r.has_error)
-        return td_fail(err, TD_E_INPUT, "either \"tokens\" or \"error\" is needed");
+    bool counts = operation == TD_DO_COUNT, encodes = operation == TD_DO_ENCODE;
+    if ((counts ? r.has_tokens : encodes ? r.has_ids : r.has_text) == r.has_error)
+        return td_fail(err, TD_E_INPUT, "either \"%s\" or \"error\" is needed",
+                       counts    ? "tokens"
+                       : encodes ? "ids"
+                                 : "text");
+    if (ret->ids.len % 4 != 0)
+        return td_fail(err, TD_E_INPUT, "\"ids\" are cut short");
+    if (td_utf8_check(ret->text) != ret->text.len)
+        return td_fail(err, TD_E_INPUT, "\"text\" is no UTF-8");
     return TD_OK;
 }

@@ -152,6 +152,8 @@ def test_a_command_that_is_not_there(run):
     ["count", "--worker-command", "x", "--worker-memory", "0"],
     ["count", "--worker-command", "x", "--compat", "tokenizer.json"],
     ["count", "--worker-command", "x", "--now", "2026-01-01"],
+    ["encode", "--worker-command", "x", "--offsets"],
+    ["encode", "--worker-command", "x", "--tokens"], ["decode", "--workers", "2"],
 ])
 def test_what_does_not_go_together(run, args):
     r = run(*args)
@@ -216,9 +218,10 @@ def test_never_more_processes_than_workers(program, folders):
     assert most > 0
 
 
-def kill_at_random(process, rng, deadline, done):
+def kill_at_random(process, rng, seconds, done):
     """Kills or stops one worker after the other; how many of each."""
     hits = {signal.SIGKILL: 0, signal.SIGSTOP: 0}
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         time.sleep(rng.uniform(0, 0.3))
         workers = children_of(process.pid)
@@ -259,7 +262,8 @@ def test_killed_and_stopped_at_random(program, folders):
     kept = []
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(feed), pool.submit(read)]
-        hits = kill_at_random(process, random.Random(7), time.monotonic() + 3 * SCALE, done)
+        wait_until(lambda: kept, 60)  # all have started
+        hits = kill_at_random(process, random.Random(7), 3 * SCALE, done)
         for job in jobs:
             job.result(timeout=120)
     assert process.wait(60) in (0, 1) and len(kept) == len(lengths)
@@ -383,6 +387,33 @@ def test_transformers_worker(run, model_dir):
     for a, b in zip(native, r.results.all(), strict=True):
         assert (a["tokens"], a["via"]) == (b["tokens"], b["via"])
         assert a.get("error", {}).get("kind") == b.get("error", {}).get("kind")
+
+
+def test_other_work_is_done_outside(run, model_dir):
+    """Ids and texts are those of the built-in engine."""
+    pytest.importorskip("transformers")
+    path = model_dir("qwen3")
+    outside = ["--worker-command", command(base=TRANSFORMERS), "--workers", 1]
+    for verb, lines in (("encode", LINES + OWN + [{"token_ids": [1, 2]}]),
+                        ("render", LINES + OWN),
+                        ("decode", [{"ids": [9707, 1879, 151645]}, {"ids": []}, {"text": "x"}])):
+        for extra in [[], ["--skip-special-tokens"]] if verb == "decode" else [[]]:
+            here = run(verb, "-m", path, *extra, stdin=lines).results.all()
+            there = run(verb, "-m", path, *extra, *outside, stdin=lines).results.all()
+            for a, b, line in zip(here, there, lines, strict=True):
+                assert a.get("error", {}).get("kind") == b.get("error", {}).get("kind"), (line, b)
+                assert "error" in a or a == b, line
+    masked = [{"messages": TURNS, "return_assistant_tokens_mask": True}]
+    r = run("encode", "-m", path, *outside, stdin=masked)
+    assert r.results.all()[0]["error"]["kind"] == "input"
+
+
+def test_a_worker_that_can_only_count(run, folders):
+    state, pids = folders
+    r = run("encode", "--worker-command", command("--pids", pids), "--workers", 1,
+            stdin=[{"text": "abc"}])
+    error = r.results.all()[0]["error"]
+    assert r.status == 1 and error["kind"] == "worker" and '"ids"' in error["message"]
 
 
 CUSTOM = '''

@@ -20,16 +20,33 @@ static void test_an_item_is_a_frame(void **state)
 {
     (void)state;
     td_buf b = { 0 };
-    td_worker_item item = { TD_VIA_TEXT, TD_STR("hi"), true };
+    td_worker_item item = { .via = TD_VIA_TEXT, .text = TD_STR("hi"), .add_special_tokens = true };
     assert_int_equal(td_worker_put_item(&b, &item, 7), TD_OK);
     assert_int_equal(td_worker_frame_length(b.ptr), b.len - TD_WORKER_HEAD_BYTES);
     assert_str(((td_str){ b.ptr + 4, b.len - 4 }),
                "\x84\xa3seq\x07\xa3via\xa4text\xa4text\xc4\x02hi\xb2"
                "add_special_tokens\xc3");
-    item = (td_worker_item){ TD_VIA_MESSAGES, TD_STR("{}"), false };
+    item = (td_worker_item){ .via = TD_VIA_MESSAGES, .text = TD_STR("{}") };
     assert_int_equal(td_worker_put_item(&b, &item, 300), TD_OK);
     assert_str(((td_str){ b.ptr + 4, b.len - 4 }),
                "\x83\xa3seq\xcd\x01\x2c\xa3via\xa8messages\xa7request\xc4\x02{}");
+    char packed[8];
+    td_id ids[2] = { 1, 0x01020304 }, back[2];
+    td_worker_pack_ids(ids, 2, packed);
+    item = (td_worker_item){ .operation = TD_DO_DECODE,
+                             .via = TD_VIA_TOKEN_IDS,
+                             .text = { packed, 8 },
+                             .skip_special_tokens = true };
+    assert_int_equal(td_worker_put_item(&b, &item, 1), TD_OK);
+    static const char frame[] =
+        "\x85\xa3seq\x01\xa3via\xa9token_ids\xa3ids\xc4\x08\0\0\0\x01\x01\x02"
+        "\x03\x04\xb3skip_special_tokens\xc3\xa2"
+        "do\xa6"
+        "decode";
+    assert_int_equal(b.len - 4, sizeof frame - 1);
+    assert_memory_equal(b.ptr + 4, frame, sizeof frame - 1);
+    td_worker_unpack_ids(item.text, back);
+    assert_memory_equal(back, ids, sizeof ids);
     td_buf_done(&b);
 }
 
@@ -57,17 +74,48 @@ static void test_good_answers(void **state)
     td_worker_answer a;
     td_error err = TD_ERROR_INIT;
     td_str tokens = BYTES("\x83\xa3seq\x05\xa5other\x91\xc0\xa6tokens\xcd\x01\x00");
-    assert_int_equal(td_worker_read_answer(tokens, &a, &err), TD_OK);
+    assert_int_equal(td_worker_read_answer(tokens, TD_DO_COUNT, &a, &err), TD_OK);
     assert_true(!a.failed && a.seq == 5 && a.tokens == 256);
     td_str failed = BYTES("\x82\xa3seq\x05\xa5"
                           "error\x82\xa4kind\xa5input\xa7message\xa2no");
-    assert_int_equal(td_worker_read_answer(failed, &a, &err), TD_OK);
+    assert_int_equal(td_worker_read_answer(failed, TD_DO_COUNT, &a, &err), TD_OK);
     assert_true(a.failed && a.code == TD_E_INPUT);
     assert_str(a.message, "no");
     td_str hello = BYTES("\x82\xa8protocol\x01\xa5model\xa1m");
     assert_int_equal(td_worker_read_hello(hello, &a, &err), TD_OK);
     assert_true(!a.failed && a.protocol == 1);
     assert_str(a.model, "m");
+}
+
+/* What an answer must hold depends on what was asked. */
+static void test_answers_to_other_questions(void **state)
+{
+    (void)state;
+    static const struct {
+        td_operation operation;
+        td_str payload;
+        bool good;
+    } cases[] = {
+        { TD_DO_ENCODE, BYTES("\x82\xa3seq\x05\xa3ids\xc4\x04\0\0\1\0"), true },
+        { TD_DO_ENCODE, BYTES("\x82\xa3seq\x05\xa3ids\xc4\0"), true },
+        { TD_DO_ENCODE, BYTES("\x82\xa3seq\x05\xa3ids\xc4\x03\0\0\1"), false },
+        { TD_DO_ENCODE, BYTES("\x82\xa3seq\x05\xa3ids\x91\x01"), false },
+        { TD_DO_ENCODE, BYTES("\x82\xa3seq\x05\xa6tokens\x01"), false },
+        { TD_DO_RENDER, BYTES("\x82\xa3seq\x05\xa4text\xc4\x01x"), true },
+        { TD_DO_DECODE, BYTES("\x82\xa3seq\x05\xa4text\xc4\x03\xed\xa0\x80"), true },
+        { TD_DO_DECODE, BYTES("\x82\xa3seq\x05\xa4text\xc4\x01\xff"), false },
+        { TD_DO_DECODE, BYTES("\x82\xa3seq\x05\xa4text\xa1x"), false },
+        { TD_DO_RENDER, BYTES("\x82\xa3seq\x05\xa3ids\xc4\0"), false },
+        { TD_DO_COUNT, BYTES("\x82\xa3seq\x05\xa4text\xc4\x01x"), false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        td_worker_answer a;
+        td_error err = TD_ERROR_INIT;
+        td_code code = td_worker_read_answer(cases[i].payload, cases[i].operation, &a, &err);
+        if (code != (cases[i].good ? TD_OK : TD_E_INPUT))
+            fail_msg("answer %zu: %d", i, code);
+        td_error_clear(&err);
+    }
 }
 
 static void test_garbage_is_refused(void **state)
@@ -103,7 +151,7 @@ static void test_garbage_is_refused(void **state)
     td_worker_answer a;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         td_error err = TD_ERROR_INIT;
-        if (td_worker_read_answer(answers[i], &a, &err) != TD_E_INPUT)
+        if (td_worker_read_answer(answers[i], TD_DO_COUNT, &a, &err) != TD_E_INPUT)
             fail_msg("answer %zu was taken", i);
         td_error_clear(&err);
     }
@@ -128,7 +176,8 @@ static void test_answers_cut_short(void **state)
         memcpy(bytes, whole, len);
         td_worker_answer a;
         td_error err = TD_ERROR_INIT;
-        assert_int_not_equal(td_worker_read_answer((td_str){ bytes, len }, &a, &err), TD_OK);
+        assert_int_not_equal(td_worker_read_answer((td_str){ bytes, len }, TD_DO_COUNT, &a, &err),
+                             TD_OK);
         td_error_clear(&err);
         free(bytes);
     }
@@ -158,7 +207,16 @@ static td_worker_pool *pool(const char *command, unsigned jobs, uint64_t timeout
     return p;
 }
 
-static const td_worker_item item = { TD_VIA_TEXT, { "x", 1 }, false };
+static const td_worker_item item = { .via = TD_VIA_TEXT, .text = { "x", 1 } };
+
+static td_code count(td_pool_worker *w, uint64_t *ret_tokens, td_error *err)
+{
+    td_worker_answer a = { 0 };
+    td_code code = td_pool_ask(w, &item, &a, err);
+    *ret_tokens = a.tokens;
+    td_pool_rest(w);
+    return code;
+}
 
 static unsigned open_descriptors(void)
 {
@@ -182,7 +240,7 @@ static void test_a_pool_counts(void **state)
         assert_int_equal(td_pool_start(w, &err), TD_OK);
         for (uint64_t n = 1; n <= 3; n++) {
             uint64_t tokens = 0;
-            assert_int_equal(td_pool_count(w, &item, &tokens, &err), TD_OK);
+            assert_int_equal(count(w, &tokens, &err), TD_OK);
             assert_int_equal(tokens, n);
         }
     }
@@ -202,7 +260,7 @@ static void test_a_process_that_ends_is_replaced(void **state)
     assert_int_equal(td_pool_start(w, &err), TD_OK);
     uint64_t tokens = 0;
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(td_pool_count(w, &item, &tokens, &err), TD_E_WORKER);
+        assert_int_equal(count(w, &tokens, &err), TD_E_WORKER);
         assert_string_equal(err.message, "tried twice: the worker ended with exit status 5");
         td_error_clear(&err);
     }
@@ -218,11 +276,11 @@ static void test_hanging_and_being_interrupted(void **state)
     td_pool_worker *w = td_pool_worker_at(p, 0);
     td_error err = TD_ERROR_INIT;
     uint64_t tokens = 0;
-    assert_int_equal(td_pool_count(w, &item, &tokens, &err), TD_E_WORKER);
+    assert_int_equal(count(w, &tokens, &err), TD_E_WORKER);
     assert_string_equal(err.message, "tried twice: the worker gave no answer within 0.1 s");
     td_error_clear(&err);
     atomic_store(&interrupt, true);
-    assert_int_equal(td_pool_count(w, &item, &tokens, &err), TD_E_TIMEOUT);
+    assert_int_equal(count(w, &tokens, &err), TD_E_TIMEOUT);
     td_error_clear(&err);
     atomic_store(&interrupt, false);
     assert_int_equal(td_pool_get_stats(p).running, 0);
@@ -242,7 +300,7 @@ static void test_allocations_that_fail(void **state)
         td_code code = p != NULL ? TD_OK : err.code;
         uint64_t tokens = 0;
         if (p != NULL)
-            code = td_pool_count(td_pool_worker_at(p, 0), &item, &tokens, &err);
+            code = count(td_pool_worker_at(p, 0), &tokens, &err);
         bool reached = td_alloc_fail_at == 0;
         td_alloc_fail_at = 0;
         td_pool_free(p);
@@ -310,6 +368,7 @@ static void test_counters_that_cannot_be(void **state)
     assert_string_equal(err.message, "the worker ended with exit status 127");
     td_error_clear(&err);
     o.operation = TD_DO_ENCODE;
+    o.offsets = true;
     assert_int_equal(td_counter_new(NULL, &o, &c, &err), TD_E_INPUT);
     td_error_clear(&err);
     assert_int_equal(td_counter_new(NULL, NULL, &c, &err), TD_E_INPUT);
@@ -323,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_an_item_is_a_frame),
         cmocka_unit_test(test_what_a_worker_is_told_first),
         cmocka_unit_test(test_good_answers),
+        cmocka_unit_test(test_answers_to_other_questions),
         cmocka_unit_test(test_garbage_is_refused),
         cmocka_unit_test(test_answers_cut_short),
         cmocka_unit_test(test_a_pool_counts),
