@@ -86,17 +86,6 @@ static td_code set_long_entries(tk_load *load, tk_fast *f)
     return TD_OK;
 }
 
-static td_code set_proof(tk_load *load, tk_fast *f)
-{
-    bool chars = f->scanner == NULL;
-    TD_TRY(tk_on_free(load, tk_proof_done, &f->proof));
-    if (!tk_proof_start(&f->proof, f->bpe, chars))
-        return tk_load_nomem(load);
-    for (uint32_t b = 0; !chars && b < 256; b++)
-        tk_proof_set_symbol(&f->proof, f->bytes[b]);
-    return TD_OK;
-}
-
 static td_code set_char_words(tk_load *load, tk_fast *f, const tk_norm *norm)
 {
     if (!tk_spaces_of(norm, f->spaces, &f->marks) ||
@@ -157,7 +146,6 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
             return TD_OK;
     }
     set_byte_chars(f);
-    TD_TRY(set_proof(load, f));
     if (bpe->ignore_merges && f->scanner != NULL)
         TD_TRY(set_long_entries(load, f));
     *ret = f;

@@ -16,7 +16,6 @@
 
 #include "tokenizer/char_words.h"
 #include "tokenizer/model/bpe.h"
-#include "tokenizer/proof.h"
 #include "tokenizer/scanner/scanner.h"
 
 typedef struct tk_fast {
@@ -31,7 +30,6 @@ typedef struct tk_fast {
     td_id bytes[256];         /* the symbol of each byte */
     uint16_t byte_chars[256]; /* the UTF-8 of the character that stands for it, one byte or two */
     uint64_t *long_entries;   /* under ignore_merges: a filter of entries longer than a key */
-    tk_proof proof;
 } tk_fast;
 
 enum {

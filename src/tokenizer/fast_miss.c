@@ -173,7 +173,7 @@ static td_code put_short(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word
     const td_id *known = kept ? tk_cache_find_long(c, word, long_hash, &count) : NULL;
     if (known != NULL)
         return put_ids(sink, known, count, err);
-    if (find_entry(f, word, &ids[0]) && (whole || tk_is_proven(&f->proof, ids[0]))) {
+    if (find_entry(f, word, &ids[0]) && (whole || tk_id_bit(f->bpe->merges.proven, ids[0]))) {
         count = 1;
     } else {
         TD_TRY(merge_short(f, ctx, word, ids, &count, err));

@@ -31,6 +31,7 @@ typedef struct tk_merges {
     uint64_t *filter; /* a bit for each pair by its hash; filter_mask + 1 bits */
     uint32_t filter_mask;
     uint64_t *products, *parts; /* a bit for each id: a merge makes it; a merge takes it */
+    uint64_t *proven; /* merging its text certainly gives this id, if no other text has the id */
 } tk_merges;
 
 static inline bool tk_id_bit(const uint64_t *bits, td_id id)
@@ -117,13 +118,17 @@ td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *er
  * a failure. */
 td_code tk_bpe_new(tk_load *load, tk_vocab *vocab, tk_bpe **ret);
 
+/* bpe_proof.c: sets merges.proven. merges: in the order of rank, without the 1 added to left; the
+ * tables are filled. false: out of memory. */
+bool tk_bpe_prove(tk_bpe *bpe, const tk_merge *merges, uint32_t count);
+
 /* ---- bpe_load.c ---- */
 
 /* Reads the merges of load->merges_json. */
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe);
 
 /* Takes merges from elsewhere, with left as it is; of equal pairs the last one counts. Pairs may
- * share a rank: of these the leftmost is merged first. Ranks are below UINT32_MAX. */
+ * share a rank: of these the leftmost is merged first. Ranks are below 2^28. */
 td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count);
 
 #endif

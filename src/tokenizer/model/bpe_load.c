@@ -337,6 +337,7 @@ static void free_merges(void *bpe)
     td_free(m->filter);
     td_free(m->products);
     td_free(m->parts);
+    td_free(m->proven);
 }
 
 static void insert(tk_merges *m, const tk_merge *e)
@@ -402,7 +403,7 @@ td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, ui
         else
             set_bit(m->filter, tk_filter_place(m, e->left, e->right));
     }
-    return TD_OK;
+    return tk_bpe_prove(bpe, merges, count) ? TD_OK : tk_load_nomem(load);
 }
 
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)
