@@ -2,21 +2,55 @@
  *
  * Short words live in a table of pairs, one cache line each: a new word takes an empty place of
  * its pair, or of the pair beside it, or the second one of its own, so words that come often stay
- * in the first. The table starts small
- * (a process that counts one prompt must not pay for megabytes) and grows once. Words that are too
- * long for it, or have too many ids, live as records in a block that is emptied when full. */
+ * in the first. The table starts small (a process that counts one prompt must not pay for
+ * megabytes) and grows once. The ids of short words that have many lie in a block of their own;
+ * long words live as records. Both are emptied when full. */
 #include <string.h>
 
 #include "base/alloc.h"
-#include "tokenizer/fast.h"
+#include "tokenizer/key.h"
 
 enum {
     PAIRS_SMALL = 1 << 11,
     PAIRS_FULL = 1 << 16, /* 4 MiB */
-    LONG_SLOTS = 1 << 14,
-    LONG_WORDS = 1 << 18, /* 1 MiB of records */
+    MORE_IDS = 1 << 18,   /* 1 MiB */
+    LONG_SLOTS = 1 << 16, /* 512 KiB */
+    LONG_WORDS = 1 << 19, /* 2 MiB of records */
     LONG_BYTES_MAX = 256,
 };
+
+/* The pair that a word belongs to, and the other one that it may be in: on the neighbouring line,
+ * which comes along from memory. */
+static inline tk_cached *own_pair(const tk_cache *c, uint32_t hash)
+{
+    return &c->slots[(size_t)2 * (hash & c->pair_mask)];
+}
+
+static inline tk_cached *other_pair(const tk_cache *c, uint32_t hash)
+{
+    return &c->slots[(size_t)2 * ((hash & c->pair_mask) ^ 1)];
+}
+
+static inline bool is_empty(const tk_cached *e)
+{
+    return (e->key[0] | e->key[1]) == 0;
+}
+
+static inline bool has_key(const tk_cached *e, uint64_t low, uint64_t high)
+{
+    return ((e->key[0] ^ low) | (e->key[1] ^ high)) == 0;
+}
+
+/* Where a new word goes. */
+static tk_cached *place_for(const tk_cache *c, uint32_t hash)
+{
+    tk_cached *own = own_pair(c, hash), *other = other_pair(c, hash);
+    if (is_empty(&own[0]))
+        return &own[0];
+    if (is_empty(&own[1]) || !is_empty(&other[1]))
+        return &own[1];
+    return &other[is_empty(&other[0]) ? 0 : 1];
+}
 
 static bool set_pairs(tk_cache *c, uint32_t pairs)
 {
@@ -24,11 +58,18 @@ static bool set_pairs(tk_cache *c, uint32_t pairs)
     if (block == NULL)
         return false;
     td_expect_random(block, ((size_t)pairs * 2 + 2) * sizeof(tk_cached));
-    td_free(c->block);
+    tk_cache old = *c;
     c->block = block;
     c->slots = (tk_cached *)(((uintptr_t)block + 63) & ~(uintptr_t)63);
     c->pair_mask = pairs - 1;
     c->inserted = 0;
+    for (size_t i = 0; old.slots != NULL && i < ((size_t)old.pair_mask + 1) * 2; i++) {
+        const tk_cached *e = &old.slots[i];
+        uint64_t high = e->key[1] & ~((uint64_t)TK_KEY_MORE << 56);
+        if (!is_empty(e))
+            *place_for(c, tk_key_hash(e->key[0], high)) = *e;
+    }
+    td_free(old.block);
     return true;
 }
 
@@ -40,6 +81,7 @@ bool tk_cache_start(tk_cache *c)
 void tk_cache_done(tk_cache *c)
 {
     td_free(c->block);
+    td_free(c->more);
     td_free(c->long_slots);
     td_free(c->records);
     *c = (tk_cache){ 0 };
@@ -48,27 +90,49 @@ void tk_cache_done(tk_cache *c)
 size_t tk_cache_bytes(const tk_cache *c)
 {
     size_t n = c->slots != NULL ? ((size_t)c->pair_mask + 1) * 2 * sizeof(tk_cached) : 0;
+    n += c->more != NULL ? MORE_IDS * sizeof *c->more : 0;
     return c->records != NULL ? n + LONG_SLOTS * sizeof(tk_long_slot) + LONG_WORDS * 4 : n;
 }
 
-/* The other pair that a word may be in: the neighbouring line, which comes along from memory. */
-static tk_cached *aside(const tk_cache *c, uint32_t hash)
+const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,
+                           uint32_t *ret_count)
 {
-    return &c->slots[2 * ((hash & c->pair_mask) ^ 1)];
-}
-
-static inline bool is_empty(const tk_cached *e)
-{
-    return (e->key[0] | e->key[1]) == 0;
-}
-
-const tk_cached *tk_cache_find_aside(const tk_cache *c, const uint64_t key[2], uint32_t hash)
-{
-    const tk_cached *pair = aside(c, hash);
-    for (int i = 0; i < 2; i++)
-        if (pair[i].key[0] == key[0] && pair[i].key[1] == key[1])
-            return &pair[i];
+    const tk_cached *pairs[2] = { own_pair(c, hash), other_pair(c, hash) };
+    uint64_t many = key[1] | (uint64_t)TK_KEY_MORE << 56;
+    for (int i = 0; i < 4; i++) {
+        const tk_cached *e = &pairs[i / 2][i % 2];
+        if (has_key(e, key[0], key[1])) {
+            memcpy(ids, e->ids, sizeof e->ids);
+            ids[0] &= ((td_id)1 << TK_COUNT_SHIFT) - 1;
+            *ret_count = e->ids[0] >> TK_COUNT_SHIFT;
+            return ids;
+        }
+        if (has_key(e, key[0], many) && e->ids[2] == c->more_epoch) {
+            *ret_count = e->ids[0];
+            return c->more + e->ids[1];
+        }
+    }
     return NULL;
+}
+
+/* Puts ids into the block of many, and what tells where they are into to. */
+static bool put_more(tk_cache *c, const td_id *ids, uint32_t count, td_id *to)
+{
+    if (c->more == NULL)
+        c->more = td_malloc(MORE_IDS * sizeof *c->more);
+    if (c->more == NULL)
+        return false;
+    if (count > MORE_IDS - c->more_len) {
+        c->more_len = 0;
+        c->more_epoch++; /* what lay there is known to be gone */
+    }
+    memcpy(c->more + c->more_len, ids, count * sizeof *ids);
+    to[0] = count;
+    to[1] = c->more_len;
+    to[2] = c->more_epoch;
+    to[3] = 0;
+    c->more_len += count;
+    return true;
 }
 
 void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
@@ -78,16 +142,16 @@ void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id
         return;
     if (c->inserted >= c->pair_mask / 2 && c->pair_mask + 1 < PAIRS_FULL)
         set_pairs(c, PAIRS_FULL); /* out of memory: the small one serves on */
-    tk_cached *pair = &c->slots[2 * (hash & c->pair_mask)], *other = aside(c, hash);
-    tk_cached *to = &pair[1];
-    if (is_empty(&pair[0]))
-        to = &pair[0];
-    else if (!is_empty(&pair[1]) && is_empty(&other[1]))
-        to = &other[is_empty(&other[0]) ? 0 : 1];
-    to->key[0] = key[0];
-    to->key[1] = key[1];
-    memcpy(to->ids, ids, count * sizeof *ids);
-    to->ids[0] |= count << TK_COUNT_SHIFT;
+    tk_cached e = { { key[0], key[1] }, { 0 } };
+    if (count > TK_CACHED_IDS) {
+        e.key[1] |= (uint64_t)TK_KEY_MORE << 56;
+        if (!put_more(c, ids, count, e.ids))
+            return;
+    } else {
+        memcpy(e.ids, ids, count * sizeof *ids);
+        e.ids[0] |= count << TK_COUNT_SHIFT;
+    }
+    *place_for(c, hash) = e;
     c->inserted++;
 }
 

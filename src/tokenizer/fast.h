@@ -46,7 +46,7 @@ typedef struct tk_cached {
 
 enum { TK_CACHED_IDS = 4, TK_CACHED_BYTES = 15, TK_COUNT_SHIFT = 28 };
 
-/* A cached word of any other shape: where its record lies. */
+/* A cached word that is longer: where its record lies. */
 typedef struct tk_long_slot {
     uint32_t tag, at; /* at: offset + 1 into records, 0: empty */
 } tk_long_slot;
@@ -56,6 +56,9 @@ typedef struct tk_cache {
     tk_cached *slots;
     uint32_t pair_mask; /* pairs of slots - 1 */
     uint32_t inserted;  /* since the table has its size */
+    uint32_t fresh;     /* words of the last batch that were not there */
+    td_id *more;        /* the ids of short words that have more than 4 */
+    uint32_t more_len, more_epoch;
     tk_long_slot *long_slots;
     uint32_t *records; /* length, count, bytes rounded up to words, ids */
     uint32_t records_len, long_count;
@@ -114,8 +117,11 @@ size_t tk_cache_bytes(const tk_cache *cache);
 
 /* cache.c */
 bool tk_cache_start(tk_cache *c);
-/* Looks for a word where it goes when its own pair is full. NULL: not there. */
-const tk_cached *tk_cache_find_aside(const tk_cache *c, const uint64_t key[2], uint32_t hash);
+/* The ids of a short word wherever the table has it; ids: room for TK_CACHED_IDS. NULL: not
+ * there. */
+const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,
+                           uint32_t *ret_count);
+/* Puts a short word in that is not there. */
 void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
                   uint32_t count);
 /* The ids of a long word; NULL: not there. */

@@ -23,9 +23,7 @@ static td_str with_marks(const tk_fast *f, td_str word, char *out)
     return (td_str){ out, n };
 }
 
-/* The text of an entry that stands for a word, or for what the model makes of its bytes. out has
- * room for twice the word, with marks for four times. */
-static td_str entry_text(const tk_fast *f, td_str word, char *out)
+td_str tk_entry_text(const tk_fast *f, td_str word, char *out)
 {
     size_t n = 0;
     if (f->scanner == NULL && f->marks.mark.len == 0)
@@ -43,7 +41,7 @@ static td_str entry_text(const tk_fast *f, td_str word, char *out)
 static bool find_entry(const tk_fast *f, td_str word, td_id *ret)
 {
     char out[4 * STACK_SYMBOLS];
-    return tk_vocab_find(f->bpe->vocab, entry_text(f, word, out), ret);
+    return tk_vocab_find(f->bpe->vocab, tk_entry_text(f, word, out), ret);
 }
 
 /* As find_entry for long words, through the arena. */
@@ -54,7 +52,7 @@ static td_code find_long_entry(const tk_fast *f, tk_ctx *ctx, td_str word, bool 
     char *out = td_arena_alloc_n(&ctx->arena, word.len, 2, 1);
     if (out == NULL)
         return tk_nomem(ctx, err);
-    *ret_found = tk_vocab_find(f->bpe->vocab, entry_text(f, word, out), ret);
+    *ret_found = tk_vocab_find(f->bpe->vocab, tk_entry_text(f, word, out), ret);
     td_arena_rewind(&ctx->arena, mark);
     return TD_OK;
 }
@@ -155,33 +153,32 @@ static td_code merge_long(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str wor
     return put_ids(sink, ids, count, err);
 }
 
-/* A word that fits a key. */
-static td_code put_short(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
-                         const uint64_t key[2], uint32_t hash, tk_sink *sink, td_error *err)
+void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l)
 {
-    td_id ids[STACK_SYMBOLS];
-    uint32_t count;
-    bool part = tk_key_is_part(key), whole = f->bpe->ignore_merges && !part;
-    const tk_cached *e = tk_cache_find_aside(c, key, hash);
-    if (e != NULL) {
-        memcpy(ids, e->ids, sizeof e->ids);
-        ids[0] &= ((td_id)1 << TK_COUNT_SHIFT) - 1;
-        return put_ids(sink, ids, e->ids[0] >> TK_COUNT_SHIFT, err);
-    }
-    bool kept = c->records != NULL && (!part || !f->bpe->ignore_merges);
-    uint64_t long_hash = tk_vocab_hash(word.ptr, word.len);
-    const td_id *known = kept ? tk_cache_find_long(c, word, long_hash, &count) : NULL;
+    uint32_t lens[TK_LANE];
+    tk_symbols s = { l->ids, lens, 0 };
+    spell(f, word, &s);
+    l->alive = (1u << s.count) - 1;
+}
+
+/* A word that fits a key. */
+static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint64_t key[2],
+                         uint32_t hash, tk_sink *sink, td_error *err)
+{
+    td_id ids[TK_LANE];
+    uint32_t count = 1;
+    bool whole = f->bpe->ignore_merges && !tk_key_is_part(key);
+    const td_id *known = tk_cache_find(c, key, hash, ids, &count);
     if (known != NULL)
         return put_ids(sink, known, count, err);
-    if (find_entry(f, word, &ids[0]) && (whole || tk_id_bit(f->bpe->merges.proven, ids[0]))) {
-        count = 1;
-    } else {
-        TD_TRY(merge_short(f, ctx, word, ids, &count, err));
-        if (count > TK_CACHED_IDS && (!part || !f->bpe->ignore_merges))
-            tk_cache_put_long(c, word, long_hash, ids, count);
+    c->fresh++;
+    if (!find_entry(f, word, &ids[0]) || (!whole && !tk_id_bit(f->bpe->merges.proven, ids[0]))) {
+        tk_lane l;
+        tk_spell_lane(f, word, &l);
+        tk_merge_lanes(&f->bpe->merges, &l, 1);
+        count = tk_lane_get(&l, ids);
     }
-    if (count <= TK_CACHED_IDS)
-        tk_cache_put(c, key, hash, ids, count);
+    tk_cache_put(c, key, hash, ids, count);
     return put_ids(sink, ids, count, err);
 }
 
@@ -224,7 +221,7 @@ td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, con
                     uint32_t hash, const char *text_end, tk_sink *sink, td_error *err)
 {
     if (word.len <= TK_CACHED_BYTES)
-        return put_short(f, c, ctx, word, key, hash, sink, err);
+        return put_short(f, c, word, key, hash, sink, err);
     bool part = tk_key_is_part(key), found = false;
     td_id id;
     if (f->bpe->ignore_merges && !part && tk_may_be_entry(f, word)) {

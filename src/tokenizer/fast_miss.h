@@ -1,12 +1,40 @@
-/* fast_miss.h - the ids of a word that the table of short words does not have. */
+/* fast_miss.h - words that the table of short words does not have. */
 #ifndef TD_SRC_TOKENIZER_FAST_MISS_H
 #define TD_SRC_TOKENIZER_FAST_MISS_H
 
 #include "tokenizer/fast.h"
+#include "tokenizer/model/bpe_lanes.h"
+
+enum { TK_BATCH = 256 };
+
+/* Words on their way through the cache, one behind the other in the text. */
+typedef struct tk_batch {
+    _Alignas(16) uint64_t keys[TK_BATCH][2];
+    uint32_t hashes[TK_BATCH], ends[TK_BATCH];
+    uint32_t from, count; /* where the first begins; how many */
+} tk_batch;
+
+static inline td_str tk_batch_word(const tk_batch *b, td_str text, uint32_t i)
+{
+    uint32_t start = i == 0 ? b->from : b->ends[i - 1];
+    return (td_str){ text.ptr + start, b->ends[i] - start };
+}
 
 /* Appends the ids of a word or a part of one. key and hash: as key.h makes them. text_end: how far
  * may be read behind the word. */
 td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
                     uint32_t hash, const char *text_end, tk_sink *sink, td_error *err);
+
+/* The text of an entry that stands for a word, or for what the model makes of its bytes. out has
+ * room for twice the word, with marks for four times. */
+td_str tk_entry_text(const tk_fast *f, td_str word, char *out);
+
+/* Spells a word of at most TK_LANE bytes. */
+void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l);
+
+/* fast_fresh.c: puts short words into the cache that are not there, side by side. words: the
+ * numbers of n words of the batch that the first loop did not find. */
+void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *b,
+                    const uint16_t *words, uint32_t n);
 
 #endif

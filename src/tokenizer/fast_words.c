@@ -12,14 +12,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { BATCH = 256, WORDS = BATCH + 64 /* what a scanner may need */ };
-
-/* Words on their way through the cache, one behind the other in the text. */
-typedef struct batch {
-    _Alignas(16) uint64_t keys[BATCH][2];
-    uint32_t hashes[BATCH], ends[BATCH];
-    uint32_t from, count; /* where the first begins; how many */
-} batch;
+enum { WORDS = TK_BATCH + 64 /* what a scanner may need */, YOUNG = 3 };
 
 /* One call. */
 typedef struct run {
@@ -30,7 +23,7 @@ typedef struct run {
     tk_sink *sink;
     td_error *err;
     uint32_t looked; /* at clock and flag */
-    batch b;
+    tk_batch b;
 } run;
 
 /* Which of its pair a word is: 0, 1, or 2 for none. */
@@ -57,7 +50,7 @@ static inline size_t find_in_pair(const tk_cached *pair, const uint64_t *key)
 
 /* Words i and up, as far as the cache knows them; sink has room for all. Returns the first word
  * that it does not know, the number of words when there is none. */
-static inline uint32_t run_hits(const tk_cache *c, const batch *b, uint32_t i, tk_sink *sink,
+static inline uint32_t run_hits(const tk_cache *c, const tk_batch *b, uint32_t i, tk_sink *sink,
                                 bool counting)
 {
     const td_id low = ((td_id)1 << TK_COUNT_SHIFT) - 1;
@@ -82,10 +75,26 @@ static inline uint32_t run_hits(const tk_cache *c, const batch *b, uint32_t i, t
     return i;
 }
 
+/* While many words are new: looks up and merges those of the batch before their ids are needed. */
+static void run_fresh(run *r)
+{
+    const tk_batch *b = &r->b;
+    const tk_cache *c = r->cache;
+    uint16_t words[TK_BATCH];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const tk_cached *pair = &c->slots[(size_t)2 * (b->hashes[i] & c->pair_mask)];
+        words[n] = (uint16_t)i;
+        n += find_in_pair(pair, b->keys[i]) == 2;
+    }
+    if (n != 0)
+        tk_fresh_words(r->f, r->cache, r->text, b, words, n);
+}
+
 /* Puts the ids of all words of the batch out, and empties it. */
 static td_code flush(run *r)
 {
-    batch *b = &r->b;
+    tk_batch *b = &r->b;
     tk_sink *sink = r->sink;
     if (b->count == 0)
         return TD_OK;
@@ -95,15 +104,17 @@ static td_code flush(run *r)
         TD_TRY(tk_look_around(r->ctx, r->err));
         r->looked = end;
     }
+    bool young = r->cache->fresh >= YOUNG && !r->cache->off;
+    r->cache->fresh = 0;
+    if (young)
+        run_fresh(r);
     for (uint32_t i = 0;; i++) {
         i = sink->counting ? run_hits(r->cache, b, i, sink, true)
                            : run_hits(r->cache, b, i, sink, false);
         if (i == b->count)
             break;
-        uint32_t start = i == 0 ? b->from : b->ends[i - 1];
-        td_str word = { r->text.ptr + start, b->ends[i] - start };
-        TD_TRY(tk_word_put(r->f, r->cache, r->ctx, word, b->keys[i], b->hashes[i],
-                           r->text.ptr + r->text.len, sink, r->err));
+        TD_TRY(tk_word_put(r->f, r->cache, r->ctx, tk_batch_word(b, r->text, i), b->keys[i],
+                           b->hashes[i], r->text.ptr + r->text.len, sink, r->err));
         TD_TRY(tk_sink_reserve(sink, end - b->ends[i] + TK_CACHED_IDS, r->err));
     }
     b->from = end;
@@ -111,7 +122,7 @@ static td_code flush(run *r)
     return TD_OK;
 }
 
-static inline void put_key(batch *b, uint32_t i, const tk_cached *slots, uint32_t pair_mask,
+static inline void put_key(tk_batch *b, uint32_t i, const tk_cached *slots, uint32_t pair_mask,
                            uint64_t low, uint64_t high, uint32_t end)
 {
     uint32_t hash = tk_key_hash(low, high);
@@ -126,13 +137,13 @@ static inline void put_key(batch *b, uint32_t i, const tk_cached *slots, uint32_
  * that is too long for a key or too near to the end of the text. Returns how many. */
 static uint32_t take_short(run *r, uint32_t start, const uint32_t *ends, uint32_t n)
 {
-    batch *b = &r->b;
+    tk_batch *b = &r->b;
     const tk_cached *slots = r->cache->slots;
     uint32_t pair_mask = r->cache->pair_mask, at = b->count, i = 0;
     const char *text = r->text.ptr;
     uint32_t safe = r->text.len >= 16 ? (uint32_t)(r->text.len - 16) + 1 : 0;
-    if (n > BATCH - at)
-        n = BATCH - at;
+    if (n > TK_BATCH - at)
+        n = TK_BATCH - at;
     for (; i < n; i++) {
         uint32_t end = ends[i], len = end - start;
         uint64_t low, high;
@@ -150,7 +161,7 @@ static td_code take(run *r, uint32_t start, uint32_t end, bool part)
 {
     uint64_t key[2];
     td_str word = { r->text.ptr + start, end - start };
-    if (r->b.count == BATCH)
+    if (r->b.count == TK_BATCH)
         TD_TRY(flush(r));
     tk_key_of(word, r->text.ptr + r->text.len, part, key);
     put_key(&r->b, r->b.count++, r->cache->slots, r->cache->pair_mask, key[0], key[1], end);
@@ -192,7 +203,7 @@ static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t
             start = ends[i - 1];
         if (i == n)
             break;
-        if (r->b.count == BATCH)
+        if (r->b.count == TK_BATCH)
             TD_TRY(flush(r));
         if (ends[i] - start > TK_CACHED_BYTES)
             TD_TRY(take_long(r, start, ends[i]));

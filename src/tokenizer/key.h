@@ -9,7 +9,8 @@
 
 /* The top byte of a key is the length of its word, or says what it is that fits no key. */
 enum {
-    TK_KEY_PART = 0x80,      /* beside the length: a part of a word, not a word (fast_miss.c) */
+    TK_KEY_PART = 0x80, /* beside the length: a part of a word, not a word (fast_miss.c) */
+    TK_KEY_MORE = 0x40, /* beside the length, in the table only: ids lie elsewhere (cache.c) */
     TK_KEY_LONG_PART = 0xFE, /* no entry of the cache has these two */
     TK_KEY_LONG_WORD = 0xFF,
 };

@@ -333,8 +333,6 @@ static void free_merges(void *bpe)
 {
     tk_merges *m = &((tk_bpe *)bpe)->merges;
     td_free(m->slots);
-    td_free(m->grid);
-    td_free(m->filter);
     td_free(m->products);
     td_free(m->parts);
     td_free(m->proven);
@@ -360,22 +358,25 @@ static uint32_t mask_for(uint64_t want, uint32_t min, uint32_t max)
     return mask;
 }
 
-/* The filter has about 16 bits a pair, so that one in 16 that are not there is looked for all the
- * same. */
+/* Slots, grid and filter lie in one block, so that large pages hold them. The filter has about 16
+ * bits a pair, so that one in 16 that are not there is looked for all the same. */
 static td_code alloc_tables(tk_load *load, const tk_vocab *v, tk_merges *m, uint32_t count)
 {
     size_t words = (size_t)v->id_end / 64 + 1;
     m->mask = mask_for((uint64_t)count * 2, 63, UINT32_MAX);
-    m->slots = td_calloc((size_t)m->mask + 1, sizeof *m->slots);
-    m->grid = td_calloc((size_t)TK_GRID * TK_GRID, sizeof *m->grid);
     m->filter_mask = mask_for((uint64_t)count * 16, 1023, (1u << 27) - 1);
-    m->filter = td_calloc(((size_t)m->filter_mask + 1) / 64, sizeof *m->filter);
+    size_t slots = ((size_t)m->mask + 1) * sizeof *m->slots;
+    size_t grid = (size_t)TK_GRID * TK_GRID * sizeof *m->grid;
+    size_t filter = ((size_t)m->filter_mask + 1) / 8;
+    char *block = td_calloc(slots + grid + filter, 1);
     m->products = td_calloc(words, sizeof *m->products);
     m->parts = td_calloc(words, sizeof *m->parts);
-    if (m->slots == NULL || m->grid == NULL || m->filter == NULL || m->products == NULL ||
-        m->parts == NULL)
+    m->slots = (tk_merge *)(void *)block;
+    if (block == NULL || m->products == NULL || m->parts == NULL)
         return tk_load_nomem(load);
-    td_expect_random(m->slots, ((size_t)m->mask + 1) * sizeof *m->slots);
+    td_expect_random(block, slots + grid + filter);
+    m->grid = (tk_grid *)(void *)(block + slots);
+    m->filter = (uint64_t *)(void *)(block + slots + grid);
     return TD_OK;
 }
 

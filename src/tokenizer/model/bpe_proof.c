@@ -7,14 +7,15 @@
  * merge of (u, v) comes before the ones of the tree that use u or v up.
  *
  * Such a tree is what merging follows. Suppose it has so far, and u and v are neighbours but not
- * the parts of one node. If the merge that uses u up has at most the rank of (u, v), or the one of v
- * a smaller rank, then that merge, or one that leads to it and has a smaller rank still, is possible
- * now and comes first (of equal ranks the leftmost). So no other merge than one of the tree is ever
- * first. And as ranks rise, u and v can only meet if neither is used up before the other is made.
+ * the parts of one node. If the merge that uses u up has at most the rank of (u, v), or the one of
+ * v a smaller rank, then that merge, or one that leads to it and has a smaller rank still, is
+ * possible now and comes first (of equal ranks the leftmost). So no other merge than one of the
+ * tree is ever first. And as ranks rise, u and v can only meet if neither is used up before the
+ * other is made.
  *
  * Merges come in the order of rank, so the parts' trees are known before the whole's. This takes
- * some 60 ns a merge, so it is done only where it is of use: not for models of characters, and under
- * ignore_merges (where whole words need no proof) for texts that may be parts of words. */
+ * some 60 ns a merge, so it is done only where it is of use: not for models of characters, and
+ * under ignore_merges (where whole words need no proof) for texts that may be parts of words. */
 #include "base/alloc.h"
 #include "tokenizer/model/bpe.h"
 

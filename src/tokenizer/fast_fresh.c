@@ -1,0 +1,123 @@
+/* fast_fresh.c - words that are seen for the first time, side by side.
+ *
+ * What a new word costs is waiting for memory: the slots of the vocabulary, the entry itself, the
+ * tables of merges. So a group of words takes each step together, and each step asks for what the
+ * next one needs. */
+#include "tokenizer/fast_miss.h"
+
+#include "tokenizer/key.h"
+
+enum { GROUP = 32 };
+
+typedef struct fresh {
+    uint32_t word;  /* of the batch */
+    uint32_t guess; /* where the vocabulary seems to have it */
+    uint64_t hash;  /* in the vocabulary */
+    td_str entry;   /* its text there */
+    char text[4 * TK_CACHED_BYTES + 4];
+} fresh;
+
+/* What the steps of one group share. */
+typedef struct group {
+    const tk_fast *f;
+    tk_cache *c;
+    td_str text;
+    const tk_batch *b;
+    fresh items[GROUP];
+    uint32_t count;
+} group;
+
+static bool is_known(const group *g, uint32_t word)
+{
+    td_id ids[TK_CACHED_IDS];
+    uint32_t count;
+    return tk_cache_find(g->c, g->b->keys[word], g->b->hashes[word], ids, &count) != NULL;
+}
+
+static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
+{
+    if (!is_known(g, word)) /* a word may come twice */
+        tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
+}
+
+static void ask_slots(group *g)
+{
+    const tk_vocab *v = g->f->bpe->vocab;
+    for (uint32_t i = 0; i < g->count; i++) {
+        fresh *x = &g->items[i];
+        x->entry = tk_entry_text(g->f, tk_batch_word(g->b, g->text, x->word), x->text);
+        x->hash = tk_vocab_hash(x->entry.ptr, x->entry.len);
+        __builtin_prefetch(tk_vocab_slot(v, x->hash));
+    }
+}
+
+static void ask_entries(group *g)
+{
+    const tk_vocab *v = g->f->bpe->vocab;
+    for (uint32_t i = 0; i < g->count; i++) {
+        fresh *x = &g->items[i];
+        x->guess = tk_vocab_guess(v, x->hash);
+        if (x->guess != UINT32_MAX)
+            __builtin_prefetch(v->block + x->guess);
+    }
+}
+
+/* Words that are entries go into the cache; the others stay in the group. */
+static void take_entries(group *g)
+{
+    const tk_bpe *bpe = g->f->bpe;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const fresh *x = &g->items[i];
+        uint32_t at =
+            x->guess != UINT32_MAX ? tk_vocab_place(bpe->vocab, x->entry, x->hash) : UINT32_MAX;
+        td_id id = at != UINT32_MAX ? tk_vocab_head_at(bpe->vocab, at).id : TK_NO_ID;
+        bool whole = bpe->ignore_merges && !tk_key_is_part(g->b->keys[x->word]);
+        if (id != TK_NO_ID && (whole || tk_id_bit(bpe->merges.proven, id)))
+            put(g, x->word, &id, 1);
+        else
+            g->items[left++].word = x->word;
+    }
+    g->count = left;
+}
+
+static void merge_rest(group *g)
+{
+    tk_lane lanes[TK_LANES];
+    for (uint32_t i = 0; i < g->count; i += TK_LANES) {
+        uint32_t n = g->count - i < TK_LANES ? g->count - i : TK_LANES;
+        for (uint32_t k = 0; k < n; k++)
+            tk_spell_lane(g->f, tk_batch_word(g->b, g->text, g->items[i + k].word), &lanes[k]);
+        tk_merge_lanes(&g->f->bpe->merges, lanes, n);
+        for (uint32_t k = 0; k < n; k++) {
+            td_id ids[TK_LANE];
+            put(g, g->items[i + k].word, ids, tk_lane_get(&lanes[k], ids));
+        }
+    }
+}
+
+void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *b,
+                    const uint16_t *words, uint32_t n)
+{
+    group g;
+    g.f = f;
+    g.c = c;
+    g.text = text;
+    g.b = b;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < n;) {
+        g.count = 0;
+        for (; i < n && g.count < GROUP; i++) {
+            uint32_t word = words[i];
+            bool is_long = tk_batch_word(b, text, word).len > TK_CACHED_BYTES;
+            if (!is_long && !is_known(&g, word))
+                g.items[g.count++].word = word;
+        }
+        found += g.count;
+        ask_slots(&g);
+        ask_entries(&g);
+        take_entries(&g);
+        merge_rest(&g);
+    }
+    c->fresh = found;
+}
