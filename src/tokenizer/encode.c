@@ -43,9 +43,13 @@ static void put_id(tk_encoding *e, td_id id, uint32_t start, uint32_t end, td_st
 }
 
 /* The original span of bytes [start, end) of a piece. */
-static void original_span(const tk_text *t, uint32_t start, uint32_t end, uint32_t *ret_start,
-                          uint32_t *ret_end)
+static void original_span(const tk_text *t, uint32_t start, uint32_t end, bool empty_at_start,
+                          uint32_t *ret_start, uint32_t *ret_end)
 {
+    if (start == end && empty_at_start) {
+        *ret_start = *ret_end = t->align[start].start;
+        return;
+    }
     if (start == end || end > t->len) {
         *ret_start = t->from + start;
         *ret_end = t->from + end;
@@ -69,7 +73,7 @@ static td_code run_model(td_encoder *enc, const tk_piece *p, tk_encoding *e, td_
         uint32_t start = 0, end = 0;
         td_str value = t->value;
         if (e->starts != NULL) {
-            original_span(&p->text, t->start, t->end, &start, &end);
+            original_span(&p->text, t->start, t->end, model->empty_at_start, &start, &end);
             if (value.ptr == NULL)
                 value = model->id_to_token(model, t->id);
         }
@@ -89,7 +93,7 @@ static td_code run_models(td_encoder *enc, const tk_pieces *pieces, tk_encoding 
         uint32_t start = 0, end = 0;
         TD_TRY(tk_encoding_reserve(&enc->ctx, e, 1, err));
         if (e->starts != NULL)
-            original_span(&p->text, 0, p->text.len, &start, &end);
+            original_span(&p->text, 0, p->text.len, false, &start, &end);
         put_id(e, p->id, start, end, (td_str){ p->text.ptr, p->text.len });
     }
     return TD_OK;

@@ -129,6 +129,8 @@ struct tk_model {
     td_id (*id_end)(const tk_model *self);      /* 1 + the largest id */
     /* Appends `, "key": value` pairs for td_tokenizer_describe; may be NULL. */
     td_code (*describe)(const tk_model *self, td_buf *out);
+    /* An empty token stands where the byte at its start does, not at that place of the input. */
+    bool empty_at_start;
 };
 
 struct tk_post {

@@ -5,7 +5,7 @@ Runs in an environment of its own (tests/requirements_formats.txt), as a child o
 {"op": "encode", "texts": [...], "special": find special tokens, "bos": with the first token}
 {"op": "decode", "lists": [[ids], ...], "skip": without special tokens}
 give {"results": [...]}, an item of which is {"error": text} where the library raises. "mistral"
-gives the folder of mistral-common's own files."""
+gives the folder of mistral-common's own files, "train" makes a SentencePiece model."""
 import importlib
 import json
 import sys
@@ -94,12 +94,40 @@ class SentencePiece:
 
     def encode(self, text, _, bos):
         ids = self.sp.encode(text, add_bos=bos and self.sp.bos_id() >= 0)
-        proto = self.sp.encode(text, out_type="immutable_proto")
-        return {"ids": ids, "spans": [[p.begin, p.end] for p in proto.pieces],
-                "pieces": [p.piece for p in proto.pieces]}
+        pieces = self.sp.encode(text, return_type="proto").pieces
+        return {"ids": ids, "bytes": [[p.begin, p.end] for p in pieces]}
 
     def decode(self, ids, _):
         return self.sp.decode(ids)
+
+
+def train(path, sentences, options, changes):
+    """A model made by SentencePiece's own trainer, then changed: scores rounded, pieces of some
+    place with another type, fields of the three specifications set."""
+    import io
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(sentences), model_writer=out,
+                                             minloglevel=2, num_threads=1, **options)
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString(out.getvalue())
+    step = changes.get("round")
+    for i, piece in enumerate(model.pieces):
+        if step:
+            piece.score = round(piece.score / step) * step
+        for places, kind in changes.get("types", []):
+            if piece.type == 1 and i % places == 0:
+                piece.type = kind
+    for name in ("trainer_spec", "normalizer_spec", "denormalizer_spec"):
+        for key, value in changes.get(name, {}).items():
+            if key == "precompiled_charsmap" and value == "copy":
+                value = model.normalizer_spec.precompiled_charsmap
+            setattr(getattr(model, name), key, value)
+    for text, score, kind in changes.get("more", []):
+        model.pieces.add(piece=text, score=score, type=kind)
+    Path(path).write_bytes(model.SerializeToString())
+    return {"pieces": len(model.pieces)}
 
 
 def mistral_data():
@@ -128,6 +156,8 @@ def main():
         if r["op"] == "open":
             library = guarded(KINDS[r["kind"]], r["path"], r.get("encoding"))
             answer = library if isinstance(library, dict) else {"ok": True}
+        elif r["op"] == "train":
+            answer = guarded(train, r["path"], r["sentences"], r["options"], r["changes"])
         elif r["op"] == "mistral":
             answer = {"folder": guarded(mistral_data)}
         elif r["op"] == "encode":

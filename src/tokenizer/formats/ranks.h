@@ -11,7 +11,7 @@ typedef struct tk_rank {
     uint32_t rank;
 } tk_rank;
 
-enum { TK_RANKS_MAX = 1 << 24, TK_RANK_BYTES_MAX = 1 << 16 };
+enum { TK_RANKS_MAX = 1 << 24, TK_RANK_BYTES_MAX = 1024 };
 
 /* A byte-level model whose ids are first_id + rank; a piece that has a rank is one token. Ranks are
  * distinct and below TK_RANKS_MAX. Equal tokens and missing single bytes are refused. */

@@ -168,7 +168,7 @@ static td_code read_entry(reader *r, const tk_at *list)
     if (e.rank != r->count)
         return fail_entry(r, list, "rank", "is not the entry's place");
     if (e.bytes.len == 0 || e.bytes.len > TK_RANK_BYTES_MAX)
-        return fail_entry(r, list, "token_bytes", "empty, or longer than 65536 bytes");
+        return fail_entry(r, list, "token_bytes", "empty, or longer than 1024 bytes");
     if (e.rank < 256 && (e.bytes.len != 1 || (uint8_t)e.bytes.ptr[0] != e.rank))
         return fail_entry(r, list, "token_bytes", "the first 256 entries are the single bytes");
     r->items[r->count++] = (tk_rank){ e.bytes, e.rank };

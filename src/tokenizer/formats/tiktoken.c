@@ -130,7 +130,7 @@ static td_code read_line(reader *r, td_str line)
     if (!good || item.bytes.len == 0)
         return fail_line(r, r->line, "the token is not base64");
     if (item.bytes.len > TK_RANK_BYTES_MAX)
-        return fail_line(r, r->line, "the token is longer than 65536 bytes");
+        return fail_line(r, r->line, "the token is longer than 1024 bytes");
     if (!read_rank(digits, &item.rank))
         return fail_line(r, r->line, "the rank is no number below 16777216");
     return add(r, item);
