@@ -16,7 +16,7 @@
 #include "base/thread.h"
 #include "count/shared.h"
 
-enum { JOBS_MAX = 1024, QUEUE_ITEMS = 1024 };
+enum { JOBS_MAX = 1024, QUEUE_ITEMS = 1024, WAKE_NS = 1000000 };
 static const size_t QUEUE_BYTES = (size_t)256 << 20;
 
 typedef enum slot_state { EMPTY, PENDING, RUNNING, DONE } slot_state;
@@ -52,6 +52,8 @@ struct td_counter {
     size_t items_max, bytes_max, bytes;
     unsigned running;
     bool paused, stopping;
+    bool draining;     /* the collector takes results in batches */
+    uint64_t woken_ns; /* when it was told of some, while draining */
     unsigned came_up;       /* external workers that started, or could not */
     td_error start_error;   /* of the first that could not */
     td_counter_stats stats; /* done, failed, tokens, reused_tokens */
@@ -75,6 +77,22 @@ static slot *take_pending(td_counter *c)
     return c->run < c->tail ? slot_at(c, c->run) : NULL;
 }
 
+/* Lock held. Whether to wake the collector, when the head is done: a drain looks at results once in
+ * a while, so that it does not take the processor from a worker for each of thousands, and behind
+ * the last item that can be taken. */
+static bool is_wake_due(td_counter *c)
+{
+    if (slot_at(c, c->head)->state != DONE)
+        return false;
+    if (!c->draining || c->run == c->tail)
+        return true;
+    uint64_t now = td_now_ns();
+    bool due = now - c->woken_ns >= WAKE_NS;
+    if (due)
+        c->woken_ns = now;
+    return due;
+}
+
 /* Lock held. */
 static void finish(td_counter *c, slot *s, uint64_t place, bool finished)
 {
@@ -90,7 +108,7 @@ static void finish(td_counter *c, slot *s, uint64_t place, bool finished)
         c->stats.failed += r->error.code != TD_OK && r->via != TD_VIA_FALLBACK;
         c->stats.tokens += r->counted ? r->tokens : 0;
         c->stats.reused_tokens += r->counted ? r->reused : 0;
-        if (place == c->head)
+        if (is_wake_due(c))
             td_cond_broadcast(&c->done);
     }
     if (c->paused)
@@ -471,12 +489,20 @@ static uint64_t count_pending(td_counter *c)
     return pending;
 }
 
+static void set_draining(td_counter *c, bool draining)
+{
+    td_mutex_lock(&c->lock);
+    c->draining = draining;
+    td_mutex_unlock(&c->lock);
+}
+
 td_drained td_counter_drain(td_counter *c, uint64_t timeout_ns,
                             void (*each)(void *user, td_result *result), void *user)
 {
     td_drained d = { 0 };
     uint64_t start = td_now_ns(), last = start;
     uint64_t deadline = timeout_ns != 0 ? start + timeout_ns : 0;
+    set_draining(c, true);
     td_counter_resume(c);
     td_result *r;
     while ((r = next_until(c, deadline)) != NULL) {
@@ -485,6 +511,7 @@ td_drained td_counter_drain(td_counter *c, uint64_t timeout_ns,
         each(user, r);
     }
     td_counter_pause(c);
+    set_draining(c, false);
     while ((r = td_counter_next_done(c)) != NULL) {
         last = td_now_ns();
         d.counted++;
