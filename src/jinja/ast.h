@@ -76,6 +76,9 @@ bool jj_nodes_push(td_arena *a, jj_nodes *l, jj_node *n);
 td_code jj_parse(td_arena *a, jj_names *names, td_str source, const jj_tokens *tokens,
                  jj_node **ret, td_error *err);
 
+/* Fails where statements nest deeper than the reference can compile; after jj_parse. */
+td_code jj_check_indent(const jj_node *root, td_error *err);
+
 /* Appends the tree as indented s-expressions. */
 td_code jj_ast_dump(const jj_node *n, const jj_names *names, td_buf *out);
 

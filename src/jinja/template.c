@@ -60,7 +60,8 @@ static td_code parse_source(jj_stages *s, td_str source, td_error *err)
 {
     TD_TRY(lex_source(s, source, err));
     s->names.arena = &s->scratch;
-    return jj_parse(&s->scratch, &s->names, s->source, &s->tokens, &s->root, err);
+    TD_TRY(jj_parse(&s->scratch, &s->names, s->source, &s->tokens, &s->root, err));
+    return jj_check_indent(s->root, err);
 }
 
 static td_code collect_literals(jj_compiler *c, const jj_node *n)
