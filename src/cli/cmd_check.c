@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/hide_tag.h"
 #include "cli/run.h"
 
 typedef struct checker {
@@ -40,21 +41,62 @@ static void dump(checker *c, td_str source, const char *name)
     td_error_clear(&err);
 }
 
-static void check_source(checker *c, td_str source, const char *name)
+/* A copy with the newlines that positions of errors are counted with; NULL: no memory. */
+static char *with_plain_newlines(td_str source, size_t *ret_len)
 {
+    char *copy = malloc(source.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; copy != NULL && i < source.len; i++) {
+        if (source.ptr[i] != '\r')
+            copy[n++] = source.ptr[i];
+        else if (i + 1 == source.len || source.ptr[i + 1] != '\n')
+            copy[n++] = '\n';
+    }
+    *ret_len = n;
+    return copy;
+}
+
+/* One error ends a compilation; the tag it is in is then hidden, to find the others. */
+static void find_errors(checker *c, char *source, size_t len, const char *name)
+{
+    enum { ERRORS_MAX = 100 };
     td_error err = TD_ERROR_INIT;
     td_template *t = NULL;
+    uint64_t last = TD_NO_OFFSET;
+    for (int i = 0; i < ERRORS_MAX; i++) {
+        td_code code = td_template_new((td_str){ source, len }, name, &t, &err);
+        if (code == TD_OK) {
+            c->warnings += td_template_warnings(t, on_warning, c);
+            td_template_free(t);
+            break;
+        }
+        if (err.offset == last && last != TD_NO_OFFSET) /* hiding did not help */
+            break;
+        last = err.offset;
+        c->errors++;
+        print_finding(c->out, &err, "error");
+        if (code != TD_E_TEMPLATE || last == TD_NO_OFFSET ||
+            !cli_hide_tag(source, len, (size_t)err.offset))
+            break;
+        td_error_clear(&err);
+    }
+    td_error_clear(&err);
+}
+
+static void check_source(checker *c, td_str source, const char *name)
+{
+    size_t len;
+    char *copy = with_plain_newlines(source, &len);
     c->templates++;
     if (c->dump != NULL)
         dump(c, source, name);
-    if (td_template_new(source, name, &t, &err) != TD_OK) {
+    if (copy == NULL) {
         c->errors++;
-        print_finding(c->out, &err, "error");
-    } else {
-        c->warnings += td_template_warnings(t, on_warning, c);
+        cli_complain("%s: out of memory", name);
+        return;
     }
-    td_template_free(t);
-    td_error_clear(&err);
+    find_errors(c, copy, len, name);
+    free(copy);
 }
 
 static bool is_dir(const char *name)

@@ -122,6 +122,22 @@ def test_check(run, tmp_path, source, status, place, words):
         assert re.search(r"\n +\^", r.out)
 
 
+@pytest.mark.parametrize("source, errors", [
+    ("{{ a| }}\n{{ b }}{{ c d }}\n{{ e|nope }}{{ é is never }}{% nope %}", [(1, 7), (2, 13), (3, 32), (3, 6), (3, 18)]),
+    ("{% if a b %}{{ c( }}{% elif d e %}{{ f }}{% endif %}{{ g[ }}", [(1, 9), (1, 19), (1, 31), (1, 59)]),
+    ("a\r\n{%- set x = 1 2 -%}\r\n{{- y| -}}\r\nb{% set z %}{{ ) }}{% endset %}", [(2, 15), (3, 8), (4, 16)]),
+    ("{{ a b }}{% for x in %}{{ c d }}{% endfor %}", [(1, 6), (1, 22)]),  # what depends on a tag is not looked at
+    ("{{ a b", [(1, 6)]), ("{{ 'a }}\n{{ b", [(1, 4), (2, 5)]), ("{{ a b }}{% if x %}", [(1, 6), (1, 20)]),
+])
+def test_check_finds_all_errors(run, tmp_path, source, errors):
+    path = tmp_path / "t.jinja"
+    path.write_bytes(source.encode())
+    r = run("check", path)
+    found = re.findall(re.escape(str(path)) + r":(\d+):(\d+): error", r.out)
+    assert [(int(a), int(b)) for a, b in found] == errors, r.out
+    assert r.status == 1 and f"{len(errors)} error" in r.out
+
+
 def test_check_a_model_directory(run, tmp_path):
     (tmp_path / "chat_template.jinja").write_text("fine")
     (tmp_path / "additional_chat_templates").mkdir()
