@@ -12,7 +12,11 @@
 
 #include <string.h>
 #include <sys/random.h>
+#ifdef TD_XXH_DISPATCH
+#include <xxh_x86dispatch.h> /* XXH3_128bits_withSecret is then the best version for this CPU */
+#else
 #include <xxhash.h>
+#endif
 
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -69,6 +73,7 @@ td_memo *td_memo_new(size_t bytes_max)
     size_t first = m->buckets_max < FIRST_BUCKETS ? m->buckets_max : FIRST_BUCKETS;
     size_t ready = 0;
     bool ok = getrandom(m->secret, sizeof m->secret, 0) == (ssize_t)sizeof m->secret;
+    td_memo_hash(m, (td_str){ NULL, 0 }, 0); /* chooses its version before there are threads */
     for (; ok && ready < SHARDS; ready += ok) {
         ok = set_buckets(&m->shards[ready], first);
         if (ok && !td_mutex_init(&m->shards[ready].lock)) {
