@@ -151,32 +151,6 @@ def test_full_disk_leaves_the_old_file(aggregator):
         assert parent.snapshots()[-1]["state"] == "complete"
 
 
-def test_killed_at_random_moments(aggregator):
-    """No moment of a kill leaves half a file."""
-    for i in range(20):
-        with Parent(aggregator, ["--n-histogram-buckets", "3000"]) as parent:
-            parent.send(STARTED, TRACK, batch(r for n in range(1, 300) for r in sample(n)))
-            parent.send(single(record("session.ended", START + 10**9)))
-            time.sleep(i * 0.0015)
-            parent.process.kill()
-            parent.process.wait()
-            path = parent.out / "final_snapshot.json"
-            if path.exists():
-                assert parent.final()["state"] == "complete"
-
-
-def test_many_events_none_lost(aggregator):
-    with Parent(aggregator, ["--streaming"]) as parent:
-        parent.send(STARTED, TRACK, batch(sample(1)[:2]))
-        chunks = [record("sample.recv_non_first", START + 2000 + i, "s1") for i in range(1000)]
-        frame = batch(chunks)
-        for _ in range(200):
-            parent.pub.send(frame)
-        final = parent.end()
-        assert values(final)["chunk_delta_ns"] == 200_000
-        assert "Aggregator finalized: 200005 total records processed" in parent.log()
-
-
 def test_address_is_reused_after_a_kill(aggregator):
     with Parent(aggregator) as parent:
         parent.process.kill()
