@@ -1,6 +1,7 @@
 #include "aggregator/top.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "aggregator/parse_number.h"
@@ -63,6 +64,29 @@ static int parse(int argc, char **argv, top_options *o)
     return -1;
 }
 
+/* The screen to draw on; nothing when lines just follow one another. */
+static td_top_screen find_screen(const top_options *o)
+{
+    struct winsize size = { 0 };
+    if (o->once || !isatty(STDOUT_FILENO))
+        return (td_top_screen){ 0 };
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
+        return (td_top_screen){ .columns = 80, .rows = 24 };
+    return (td_top_screen){ .columns = size.ws_col, .rows = size.ws_row };
+}
+
+static td_code print_text(const top_options *o, td_value snapshot, td_top_past *past, td_buf *out)
+{
+    td_top_screen screen = find_screen(o);
+    td_buf text = { 0 };
+    td_code code = td_top_print(&text, snapshot, o->endpoint, &screen, past);
+    if (code == TD_OK)
+        code = screen.rows != 0 ? td_top_draw(out, td_buf_view(&text), &screen)
+                                : td_buf_put(out, td_buf_view(&text));
+    td_buf_done(&text);
+    return code;
+}
+
 static td_code print_snapshot(const top_options *o, td_str frame, td_top_past *past, bool *ret_last,
                               td_error *err)
 {
@@ -76,9 +100,7 @@ static td_code print_snapshot(const top_options *o, td_str frame, td_top_past *p
         if (code == TD_OK && td_buf_byte(&out, '\n') != TD_OK)
             code = td_fail_nomem(err);
     } else if (code == TD_OK) {
-        bool screen = !o->once && isatty(STDOUT_FILENO);
-        if (td_buf_printf(&out, "%s", screen ? "\033[H\033[J" : "") != TD_OK ||
-            td_top_print(&out, snapshot, o->endpoint, past) != TD_OK)
+        if (print_text(o, snapshot, past, &out) != TD_OK)
             code = td_fail_nomem(err);
     }
     if (code == TD_OK) {

@@ -13,14 +13,26 @@
  * and a. TD_E_INPUT when it is no snapshot. */
 TD_NODISCARD td_code td_top_read(td_arena *a, td_str frame, td_value *ret, td_error *err);
 
-/* What rates are computed from: the numbers of an earlier snapshot. Zeroed: there was none. */
+/* The numbers of an earlier snapshot, and the rates before it. Zeroed: there was none. */
 typedef struct td_top_past {
-    int64_t timestamp_ns, completed;
-    double tokens_out, chunks;
+    int64_t timestamp_ns;
+    double completed, tokens_out, chunks;
+    bool has_rates;
+    double samples_per_s, tokens_per_s, chunks_per_s;
 } td_top_past;
 
-/* Appends the snapshot as lines of text, and moves *past to it. */
-td_code td_top_print(td_buf *out, td_value snapshot, const char *endpoint, td_top_past *past);
+/* Room for a snapshot; 0: as much as it takes. */
+typedef struct td_top_screen {
+    uint32_t columns, rows;
+} td_top_screen;
+
+/* Appends the snapshot as lines of text that suit the screen, and moves *past on. */
+td_code td_top_print(td_buf *out, td_value snapshot, const char *endpoint,
+                     const td_top_screen *screen, td_top_past *past);
+
+/* Appends what makes a terminal of that size show text in the place of what it showed, without
+ * flicker: lines are cut, and the last row stays empty. */
+td_code td_top_draw(td_buf *out, td_str text, const td_top_screen *screen);
 
 /* The state in it. */
 td_str td_top_state(td_value snapshot);

@@ -1,6 +1,12 @@
 """The viewer: what a running aggregator publishes, for people and for scripts."""
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
 import subprocess
+import termios
 
 import pytest
 
@@ -71,3 +77,55 @@ def test_trouble(aggregator, tmp_path):
     done = run(aggregator, str(tmp_path / "nobody"), "--once", "--timeout", "0.2")
     assert done.returncode == 1 and "no snapshot from" in done.stderr
     assert run(aggregator, "--help").returncode == 0
+
+
+class Screen:
+    """As much of a terminal as the view uses: home, clear to the end of line or screen."""
+
+    def __init__(self, columns, rows):
+        self.rows, self.columns, self.lines, self.at = rows, columns, [], 0
+
+    def feed(self, text):
+        """Shows the text; nothing of it may wrap or scroll."""
+        line = ""
+        for part in re.split("(\033\\[[HJK]|\r?\n)", text):
+            if part == "\033[H":
+                self.at, line = 0, ""
+            elif part == "\033[K":
+                self.lines[self.at:self.at + 1] = [line]
+            elif part == "\033[J":
+                del self.lines[self.at:]
+            elif part.endswith("\n"):
+                self.at, line = self.at + 1, ""
+                assert self.at < self.rows, "the screen scrolls"
+            else:
+                assert "\033" not in part and len(part) <= self.columns, part
+                line += part
+
+
+@pytest.mark.parametrize("columns,rows", [(80, 24), (200, 60), (40, 12), (10, 3), (100, 20)])
+def test_the_view_fits_its_terminal(aggregator, parent, columns, rows):
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen([str(aggregator), "top", f"ipc://{parent.dir}/s/met"],
+                               stdout=theirs)
+    os.close(theirs)
+    screen, drawn, seen = Screen(columns, rows), 0, ""
+    while drawn < 3:
+        seen += os.read(ours, 65536).decode()
+        *whole, seen = seen.split("\033[J")
+        for frame in whole:
+            screen.feed(frame + "\033[J")
+            drawn += 1
+    process.terminate()
+    process.wait(10)
+    os.close(ours)
+    shown = screen.lines
+    assert shown[0].startswith("state live  snapshot "[:columns])
+    assert len(shown) < rows
+    if rows >= 24:
+        assert "samples   issued 40  completed 40  failed 0  in flight 0" in shown
+        bars = [line for line in shown if re.match(r" *[0-9.]+ (us|ms|s) +[0-9]+ #*$", line)]
+        assert len(bars) >= 3 and sum(int(b.split()[2]) for b in bars) == 40
+        assert max(b.count("#") for b in bars) == 50
+    assert any("p99.9" in line for line in shown) == (columns >= 88)
