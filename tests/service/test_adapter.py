@@ -71,6 +71,17 @@ def test_no_program(package, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_the_script_of_the_package_does_not_start_itself(package, tmp_path):
+    path = tmp_path / "path" / "tokdrain"
+    path.parent.mkdir()
+    path.write_text(f"#!{sys.executable}\nfrom {MODULE} import main\nmain()\n")
+    path.chmod(0o755)
+    for how in ([str(path)], START_MODULE):
+        done = subprocess.run(how, capture_output=True, text=True, timeout=30, check=False,
+                              env=environment(folder=package, PATH=str(path.parent)))
+        assert done.returncode == 1 and "no tokdrain but this script is on the PATH" in done.stderr
+
+
 def test_a_whole_run(aggregator):
     program = environment(TOKDRAIN_BIN=str(aggregator))
     with Parent(START_MODULE, ["--streaming"], environment=program) as parent:

@@ -29,10 +29,11 @@ def find_program():
             return named
         raise LookupError(f"TOKDRAIN_BIN={named} is no program that can be run")
     found = shutil.which("tokdrain")
-    if found:
+    # the package's own script of that name only leads back here
+    if found and not os.path.samefile(found, sys.argv[0] or os.curdir):
         return found
     raise LookupError(f"there is no program at {beside}, TOKDRAIN_BIN is not set, and no tokdrain "
-                      "is on the PATH")
+                      f"{'but this script ' if found else ''}is on the PATH")
 
 
 def main():
