@@ -419,8 +419,16 @@ static td_code block_getattr(jj_vm *vm, td_object *self, td_str name, td_value *
     return TD_OK;
 }
 
+static td_code block_repr(jj_vm *vm, td_object *self, td_buf *out)
+{
+    (void)vm;
+    (void)self;
+    return td_buf_put(out, TD_STR("<jinja2.runtime.BlockReference object at 0x7f0000000000>"));
+}
+
 static const td_object_type block_type = {
     .name = "BlockReference",
+    .repr = block_repr,
     .getattr = block_getattr,
     .call = block_call,
 };
@@ -441,7 +449,18 @@ static td_code self_getitem(jj_vm *vm, td_object *self, td_value key, td_value *
     return TD_OK;
 }
 
-const td_object_type jj_self_type = { .name = "TemplateReference", .getitem = self_getitem };
+static td_code self_repr(jj_vm *vm, td_object *self, td_buf *out)
+{
+    (void)vm;
+    (void)self;
+    return td_buf_put(out, TD_STR("<TemplateReference None>"));
+}
+
+const td_object_type jj_self_type = {
+    .name = "TemplateReference",
+    .getitem = self_getitem,
+    .repr = self_repr,
+};
 
 td_code jj_self_new(jj_vm *vm, jj_frame *frame, td_value *ret)
 {

@@ -235,8 +235,7 @@ static td_code object_repr(void *user, td_buf *out, const td_object *o)
     jj_vm *vm = user;
     td_object *self = (td_object *)(uintptr_t)o;
     if (o->type->repr == NULL)
-        return td_buf_printf(out, "<%s object at 0x%012llx>", o->type->name,
-                             (unsigned long long)(uintptr_t)o);
+        return td_buf_printf(out, "<%s object at 0x7f0000000000>", o->type->name);
     TD_TRY(jj_enter(vm));
     td_code code = o->type->repr(vm, self, out);
     jj_leave(vm);

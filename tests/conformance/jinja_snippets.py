@@ -272,6 +272,8 @@ x{% set a = 1 -%}
 {% autoescape false %}{{ '<' }}{% endautoescape %}
 {% autoescape t %}{{ '<' }}{{ '<'|safe }}{{ s ~ '<' }}{% set x %}<{{ '<' }}{% endset %}{{ x }}{% endautoescape %}{{ '<' }}
 {% autoescape no %}{{ '<' }}{% endautoescape %}
+{{ namespace }}{{ [cycler, joiner] }}
+{{ self }}{{ [self] }}{% block b %}{{ self }}{% endblock %}
 {% autoescape t %}{{ '<' ~ ('<'|safe) }}{{ ('<'|safe) ~ 'x' }}{{ ('<'|e) ~ ('<'|e) }}{{ (('<'|safe) ~ '') is escaped }}{% endautoescape %}
 {% autoescape no %}{{ '<' ~ ('<'|safe) }}{{ (('<'|safe) ~ '') is escaped }}{% endautoescape %}
 {% macro m() %}<b>{{ '<' }}{% endmacro %}{% autoescape true %}{{ m() }}{{ m() is escaped }}{% endautoescape %}{{ m() is escaped }}

@@ -222,17 +222,45 @@ static td_code function_call(jj_vm *vm, td_object *self, const jj_args *args, td
     return jj_call_builtin(vm, ((const function *)self)->builtin, td_none(), args, ret);
 }
 
+/* What the reference's functions and classes are called in its own source. */
+#define LOCAL "_cached_compile_jinja_template.<locals>."
+#define MODULE "transformers.utils.chat_template_utils."
+static const char *const own_names[][2] = {
+    { "range", "safe_range" },
+    { "lipsum", "generate_lorem_ipsum" },
+    { "strftime_now", LOCAL "strftime_now" },
+    { "raise_exception", LOCAL "raise_exception" },
+    { "namespace", MODULE LOCAL "TemplateNamespace" },
+    { "cycler", "jinja2.utils.Cycler" },
+    { "joiner", "jinja2.utils.Joiner" },
+};
+
+static const char *own_name(const td_object *self)
+{
+    const char *name = ((const function *)(const void *)self)->builtin->name;
+    for (size_t i = 0; i < COUNT_OF(own_names); i++)
+        if (strcmp(own_names[i][0], name) == 0)
+            return own_names[i][1];
+    return name;
+}
+
 static td_code function_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
-    return td_buf_printf(out, "<function %s at 0x7f0000000000>",
-                         ((const function *)self)->builtin->name);
+    return td_buf_printf(out, "<function %s at 0x7f0000000000>", own_name(self));
 }
 
 static td_code class_repr(jj_vm *vm, td_object *self, td_buf *out)
 {
     (void)vm;
-    return td_buf_printf(out, "<class '%s'>", ((const function *)self)->builtin->name);
+    return td_buf_printf(out, "<class '%s'>", own_name(self));
+}
+
+static td_code dict_class_repr(jj_vm *vm, td_object *self, td_buf *out)
+{
+    (void)vm;
+    (void)self;
+    return td_buf_put(out, TD_STR("<" MODULE LOCAL "TemplateDict object at 0x7f0000000000>"));
 }
 
 static const td_object_type function_type = {
@@ -258,7 +286,7 @@ static const td_object_type dict_class_type = {
     .name = "TemplateDict",
     .getattr = dict_class_getattr,
     .call = function_call,
-    .repr = function_repr,
+    .repr = dict_class_repr,
 };
 
 /* In the order of builtins.def. */
