@@ -70,7 +70,7 @@ static td_code replaced(builder *b, td_str name, td_value *v)
         *v = td_string(b->charsmap);
         return TD_OK;
     }
-    td_str text = td_named_text(&b->in->tokens->named, name);
+    td_str text = td_text_of_named(&b->in->tokens->named, name);
     bool unknown = td_str_eq(name, TD_STR("unk_token"));
     if (text.ptr == NULL && unknown && b->in->rule->unset_unknown != TD_UNSET_REFUSED) {
         *v = b->in->rule->unset_unknown == TD_UNSET_NULL ? td_none() : td_string(TD_STR("None"));
@@ -115,7 +115,7 @@ static td_code unknown_place(builder *b, int64_t *ret)
 {
     const td_class_rule *rule = b->in->rule;
     const td_value *option = key_of(b->in->tok_config, "unk_id");
-    td_str unk = td_named_text(&b->in->tokens->named, TD_STR("unk_token"));
+    td_str unk = td_text_of_named(&b->in->tokens->named, TD_STR("unk_token"));
     *ret = rule->unknown_at;
     bool takes_option =
         rule->unknown == TD_UNKNOWN_OPTION || rule->unknown == TD_UNKNOWN_SCORED_OPTION;
@@ -148,7 +148,7 @@ static bool put_piece(td_buf *out, td_str text)
 
 static td_str named_piece(builder *b, const char *name)
 {
-    td_str text = td_named_text(&b->in->tokens->named, td_str_from(name));
+    td_str text = td_text_of_named(&b->in->tokens->named, td_str_from(name));
     return text.ptr != NULL ? text : TD_STR("None"); /* Python's spelling of an unset one */
 }
 

@@ -24,7 +24,7 @@ typedef struct post {
     td_error *err;
 } post;
 
-td_str td_named_text(const td_named_list *named, td_str name)
+td_str td_text_of_named(const td_named_list *named, td_str name)
 {
     for (size_t i = 0; i < named->count; i++) {
         if (td_str_eq(named->items[i].name, name))
@@ -167,7 +167,7 @@ static td_code take_word(post *p, td_str word)
     } else if (word.ptr[0] != '<') {
         bool optional = word.ptr[word.len - 1] == '?';
         word.len -= optional;
-        text = td_named_text(&p->in->tokens->named, word);
+        text = td_text_of_named(&p->in->tokens->named, word);
         if (text.ptr == NULL && optional)
             return TD_OK;
         if (text.ptr == NULL)
@@ -184,7 +184,8 @@ static td_code take_words(post *p, const char *words)
     while (*words != '\0' && p->count < WORDS_MAX) {
         size_t len = strcspn(words, " ");
         TD_TRY(take_word(p, (td_str){ words, len }));
-        if (p->count == 1 && strcmp(p->in->rule->name, "WhisperTokenizer") == 0)
+        if (p->count == 1 && p->in->rule != NULL &&
+            strcmp(p->in->rule->name, "WhisperTokenizer") == 0)
             TD_TRY(take_speech(p));
         words += len + (words[len] == ' ');
     }
@@ -204,7 +205,7 @@ static td_code find_ids(post *p)
     bool ok = wanted != NULL;
     for (size_t i = 0; ok && i < added->count; i++)
         ok = want(p, wanted, added->items[i].text);
-    td_str unk = td_named_text(&p->in->tokens->named, TD_STR("unk_token"));
+    td_str unk = td_text_of_named(&p->in->tokens->named, TD_STR("unk_token"));
     ok = ok && (unk.ptr == NULL || want(p, wanted, unk));
     for (size_t i = 0; ok && i < p->count; i++)
         ok = p->texts[i].ptr == NULL || want(p, wanted, p->texts[i]);

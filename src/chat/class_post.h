@@ -21,6 +21,6 @@ td_code td_post_build(td_arena *a, const td_post_input *in, const char *words, t
 const char *td_post_words_of_flags(const td_dict *tok_config, bool bos_default);
 
 /* The text of a named token; ptr NULL: it is not set. */
-td_str td_named_text(const td_named_list *named, td_str name);
+td_str td_text_of_named(const td_named_list *named, td_str name);
 
 #endif

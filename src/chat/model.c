@@ -8,12 +8,14 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "chat/class_build.h"
+#include "chat/class_post.h"
 #include "chat/config_check.h"
 #include "chat/default_model.h"
 #include "chat/files.h"
 #include "chat/mistral_fix.h"
 #include "chat/model_decode.h"
 #include "chat/tokenizer_class.h"
+#include "chat/vocab_convert.h"
 #include "chat/vocab_files.h"
 #include "tokenizer/formats/formats.h"
 #include "tokenizer/segments.h"
@@ -118,6 +120,7 @@ typedef struct loader {
     const char *dir;       /* NULL: the built-in model */
     const td_dict *config; /* config.json; NULL: none */
     td_str json;           /* the tokenizer file; ptr NULL: none */
+    const char *converted; /* the file that json was made of; NULL: json is a file */
     td_skimmed skimmed;
     td_token_files files;
     td_tokens tokens;
@@ -125,6 +128,26 @@ typedef struct loader {
     td_str kind; /* type of the finished tokenizer's model */
     td_error *err;
 } loader;
+
+static td_code skim(td_arena *a, td_str json, const char *file, td_skimmed *ret,
+                    td_token_files *files, td_error *err)
+{
+    if (td_skim(a, json, ret, err) != TD_OK) {
+        td_while(err, "%s", file);
+        return td_error_in_file(err, file);
+    }
+    files->file = ret->root;
+    return TD_OK;
+}
+
+/* Without a tokenizer.json of their own, the flags of the configuration count. */
+static bool has_flags(const loader *l)
+{
+    const td_dict *d = l->files.tok_config;
+    return l->converted != NULL && d != NULL &&
+           (td_dict_find(d, TD_STR("add_bos_token")) != NULL ||
+            td_dict_find(d, TD_STR("add_eos_token")) != NULL);
+}
 
 /* The sections of the finished tokenizer.json, but for what is added to all of them. */
 static td_code make_sections(loader *l, td_dict **ret, td_skimmed *ret_bulk)
@@ -139,6 +162,15 @@ static td_code make_sections(loader *l, td_dict **ret, td_skimmed *ret_bulk)
         l->m->rules |= own_post ? TD_RULE_POST : 0;
     } else if ((*ret = td_dict_copy(l->a, l->files.file, 3)) == NULL) {
         return td_arena_fail(l->a, l->err);
+    } else if (has_flags(l)) {
+        td_post_input in = { .tok_config = l->files.tok_config, .vocab = ret_bulk->vocab,
+                             .tokens = &l->tokens };
+        const char *words = td_post_words_of_flags(l->files.tok_config, false);
+        td_value post;
+        TD_TRY(td_post_build(l->a, &in, words, &post, l->err));
+        if (!td_dict_set(l->a, *ret, td_key(TD_STR("post_processor")), post))
+            return td_arena_fail(l->a, l->err);
+        l->m->rules |= TD_RULE_POST;
     }
     TD_TRY(td_mistral_fix_wanted(l->a, l->config, l->files.tok_config, ret_bulk->vocab,
                                  &l->tokens.added, &fix, l->err));
@@ -189,6 +221,16 @@ static td_code make_tokenizer(loader *l)
     return code == TD_E_INPUT && l->json.ptr != NULL ? place_in_file(l) : code;
 }
 
+/* A vocabulary of another library becomes the tokenizer.json that is not there. */
+static td_code convert(loader *l)
+{
+    TD_TRY(td_vocab_convert(l->a, l->dir, l->files.tok_config, &l->json, &l->converted, l->err));
+    if (l->json.ptr == NULL)
+        return TD_OK;
+    l->m->rules |= TD_RULE_VOCAB_FILES;
+    return skim(l->a, l->json, l->converted, &l->skimmed, &l->files, l->err);
+}
+
 static td_code load_by_class(loader *l, const td_class_choice *choice)
 {
     td_model *m = l->m;
@@ -198,6 +240,8 @@ static td_code load_by_class(loader *l, const td_class_choice *choice)
     if (m->class_used.ptr == NULL || m->class_asked.ptr == NULL)
         return td_arena_fail(&m->arena, l->err);
     TD_TRY(find_rule(m, choice, &l->files.rule, l->err));
+    if (l->json.ptr == NULL && l->files.rule == NULL)
+        TD_TRY(convert(l));
     if (l->json.ptr == NULL) {
         TD_TRY(td_vocab_files_read(l->a, l->dir, l->files.rule, &l->skimmed, l->err));
         m->rules |= TD_RULE_VOCAB_FILES;
@@ -211,20 +255,9 @@ static td_code load_by_class(loader *l, const td_class_choice *choice)
     bool fix = l->files.tok_config != NULL && is_set(l->files.tok_config, "fix_mistral_regex");
     if (l->files.file != NULL)
         l->kind = model_type(l->files.file);
-    if (l->files.rule == NULL && !l->tokens.changed && !cuts && !fix)
+    if (l->files.rule == NULL && !l->tokens.changed && !cuts && !fix && !has_flags(l))
         return td_tokenizer_new_from_json(l->json, &m->tokenizer, l->err);
     return make_tokenizer(l);
-}
-
-static td_code skim(td_arena *a, td_str json, const char *file, td_skimmed *ret,
-                    td_token_files *files, td_error *err)
-{
-    if (td_skim(a, json, ret, err) != TD_OK) {
-        td_while(err, "%s", file);
-        return td_error_in_file(err, file);
-    }
-    files->file = ret->root;
-    return TD_OK;
 }
 
 /* Everything but the templates, from what the files hold. plain is the text of the file that is
@@ -250,7 +283,7 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
     td_code code = load_by_class(l, &choice);
     td_buf_done(&l->scratch);
     if (l->json.ptr != NULL)
-        in_file(code, json_name, l->err);
+        in_file(code, l->converted != NULL ? l->converted : json_name, l->err);
     if (code == TD_OK)
         td_model_decode_setup(m, tok_config, l->kind);
     if (code == TD_OK && l->files.rule != NULL && l->files.rule->words_only)

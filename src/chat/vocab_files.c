@@ -154,8 +154,8 @@ static td_code nothing_to_use(td_arena *a, const char *dir, td_error *err)
             return td_arena_fail(a, err);
         if (td_path_is_file(path))
             return td_fail(err, TD_E_TOKENIZER,
-                           "%s holds no tokenizer.json but %s, %s, which is not available in this "
-                           "version",
+                           "%s holds no tokenizer.json but %s, %s, which is not read for this "
+                           "class of tokenizer",
                            dir, formats[i][0], formats[i][1]);
     }
     return td_fail(err, TD_E_TOKENIZER, "%s holds no tokenizer.json and no vocabulary of its class",

@@ -135,7 +135,28 @@ def mistral_data():
     return str(files("mistral_common") / "data")
 
 
-KINDS = {"tiktoken": Tiktoken, "llama": Llama, "qwen": Qwen, "tekken": Tekken, "sentencepiece": SentencePiece}
+class Auto:
+    """AutoTokenizer of a directory, as it is where tiktoken is installed and mistral-common is
+    not."""
+    def __init__(self, path, _):
+        import os
+        os.environ["HF_HUB_OFFLINE"] = "1"
+        from transformers import AutoTokenizer
+        from transformers.utils import import_utils
+        import_utils.is_mistral_common_available = lambda: False
+        for module in list(sys.modules.values()):
+            if getattr(module, "is_mistral_common_available", None) is not None:
+                module.is_mistral_common_available = lambda: False
+        self.tok = AutoTokenizer.from_pretrained(path)
+
+    def encode(self, text, _, bos):
+        return {"ids": self.tok(text, add_special_tokens=bos)["input_ids"]}
+
+    def decode(self, ids, skip):
+        return self.tok.decode(ids, skip_special_tokens=skip)
+
+
+KINDS = {"auto": Auto, "tiktoken": Tiktoken, "llama": Llama, "qwen": Qwen, "tekken": Tekken, "sentencepiece": SentencePiece}
 
 
 def guarded(function, *args):

@@ -7,6 +7,7 @@
 #include "tokenizer/formats/formats.h"
 #include "tokenizer/formats/pattern.h"
 #include "tokenizer/formats/ranks.h"
+#include "tokenizer/formats/read.h"
 #include "tokenizer/load/scan.h"
 #include "value/json.h"
 
@@ -271,7 +272,7 @@ static td_code refuse_twins(reader *r, const tk_at *list, const tk_added_token *
     return TD_OK;
 }
 
-static td_code make_specials(reader *r, const tk_at *root, td_tokenizer *tok)
+static td_code read_specials(reader *r, const tk_at *root, tk_added_token **ret)
 {
     tk_load *load = r->load;
     tk_at list = { .load = load, .up = root, .key = "special_tokens", .value = r->special_tokens };
@@ -297,32 +298,28 @@ static td_code make_specials(reader *r, const tk_at *root, td_tokenizer *tok)
             TD_TRY(read_special(&item, i, &tokens[i]));
         }
     }
-    TD_TRY(refuse_twins(r, &list, tokens));
-    TD_TRY(tk_added_make(load, tokens, r->special_count, false, tok->model, &tok->added));
-    const tk_added_token *bos = tk_added_by_content(&tok->added, TD_STR("<s>"));
-    return tk_make_bos(load, TD_STR("<s>"), bos != NULL ? bos->id : 0, bos == NULL, &tok->post);
+    *ret = tokens;
+    return refuse_twins(r, &list, tokens);
 }
 
-/* ---- all of it ---- */
-
-static td_code make_all(reader *r, td_tokenizer *tok)
+static td_code read_all(reader *r, tk_tekken *ret)
 {
-    tk_load *load = r->load;
-    const tk_bpe *bpe = NULL;
-    tk_at root = { .load = load };
+    tk_at root = { .load = r->load };
+    tk_added_token *specials = NULL;
     TD_TRY(read_sections(r));
     TD_TRY(read_config(r, &root));
     TD_TRY(read_vocab(r, &root));
-    tok->format = "tekken";
-    TD_TRY(tk_make_ranked_bpe(load, r->items, r->count, r->special_count, &bpe));
-    tok->model = &bpe->base;
-    TD_TRY(make_specials(r, &root, tok));
-    TD_TRY(tk_make_words(load, r->pattern, &tok->pretok));
-    TD_TRY(tk_make_bytes_detok(load, true, &tok->detok));
-    return tk_fast_new(load, NULL, tok->pretok, tok->model, &tok->fast);
+    TD_TRY(read_specials(r, &root, &specials));
+    *ret = (tk_tekken){ .pattern = r->pattern,
+                        .items = r->items,
+                        .count = r->count,
+                        .specials = specials,
+                        .special_count = r->special_count,
+                        .names_specials = is_set(r->special_tokens) };
+    return TD_OK;
 }
 
-td_code tk_load_tekken(td_tokenizer *tok, tk_load *load, td_str bytes)
+td_code tk_tekken_read(tk_load *load, td_str bytes, tk_tekken *ret)
 {
     reader r = { .load = load,
                  .config = td_none(),
@@ -332,7 +329,23 @@ td_code tk_load_tekken(td_tokenizer *tok, tk_load *load, td_str bytes)
     r.scan = (tk_scan){
         .start = bytes.ptr, .p = bytes.ptr, .end = bytes.ptr + bytes.len, .err = load->err
     };
-    td_code code = make_all(&r, tok);
+    td_code code = read_all(&r, ret);
     td_buf_done(&r.scan.text);
     return code;
+}
+
+td_code tk_load_tekken(td_tokenizer *tok, tk_load *load, td_str bytes)
+{
+    tk_tekken t;
+    const tk_bpe *bpe = NULL;
+    TD_TRY(tk_tekken_read(load, bytes, &t));
+    tok->format = "tekken";
+    TD_TRY(tk_make_ranked_bpe(load, t.items, t.count, t.special_count, &bpe));
+    tok->model = &bpe->base;
+    TD_TRY(tk_added_make(load, t.specials, t.special_count, false, tok->model, &tok->added));
+    const tk_added_token *bos = tk_added_by_content(&tok->added, TD_STR("<s>"));
+    TD_TRY(tk_make_bos(load, TD_STR("<s>"), bos != NULL ? bos->id : 0, bos == NULL, &tok->post));
+    TD_TRY(tk_make_words(load, t.pattern, &tok->pretok));
+    TD_TRY(tk_make_bytes_detok(load, true, &tok->detok));
+    return tk_fast_new(load, NULL, tok->pretok, tok->model, &tok->fast);
 }

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "tokenizer/formats/formats.h"
 #include "tokenizer/formats/ranks.h"
+#include "tokenizer/formats/read.h"
 #include "tokenizer/scanner/scanner.h"
 
 enum { TK_NO_RANKS = 0 };
@@ -265,6 +266,18 @@ static td_code make_specials(const reader *r, const family *f, tk_added_token **
     }
     *ret = tokens;
     *ret_count = n;
+    return TD_OK;
+}
+
+td_code tk_ranks_read(tk_load *load, td_str bytes, const tk_rank **ret, uint32_t *ret_count)
+{
+    reader r = { .load = load, .text = bytes };
+    TD_TRY(read_lines(&r));
+    TD_TRY(sort_ranks(&r));
+    if (r.count == 0)
+        return td_fail(load->err, TD_E_TOKENIZER, "a file of ranks without ranks");
+    *ret = r.items;
+    *ret_count = r.count;
     return TD_OK;
 }
 

@@ -1,0 +1,104 @@
+"""Model directories without a tokenizer.json whose vocabulary is in another library's format, beside
+AutoTokenizer: tekken.json in the environment of the tests, tiktoken ranks in build/formats."""
+import json
+import subprocess
+
+import pytest
+from formats_reference import formats, random_texts
+from test_tiktoken_live import TEKKENS, tekken, train, write_ranks
+
+__all__ = ["formats"]  # a fixture
+
+TEXTS = ["", "Hello <s>[X] x", " abc cab\n\n é日 1234", "<|a|><|reserved_token_302|> ab", "a\n  ", "<SPECIAL_7>"]
+FLAGS = [{"add_bos_token": b, "add_eos_token": e, "bos_token": "<s>", "eos_token": "</s>"}
+         for b in (False, True) for e in (False, True)]
+
+
+def run(program, command, folder, requests):
+    done = subprocess.run([program, command, "-m", folder], capture_output=True, check=False,
+                          input="".join(json.dumps(r) + "\n" for r in requests).encode())
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+
+
+def compare(program, folder, encode, decode):
+    """encode(texts, special) and decode(lists) ask the reference."""
+    texts = TEXTS + random_texts(["<s>", "</s>", "[X]", "<|a|>", "abc", "cab", "é", "日", "ab"], 60, 8)
+    lists = []
+    for special in (False, True):
+        status, lines, errors = run(program, "encode", folder,
+                                    [{"text": t, "add_special_tokens": special} for t in texts])
+        assert status == 0, errors
+        wanted = encode(texts, special)
+        for text, line, want in zip(texts, lines, wanted, strict=True):
+            assert line["ids"] == want, (text, special)
+        lists += wanted[:20]
+    _, lines, _ = run(program, "decode", folder, [{"ids": i} for i in lists])
+    assert [line["text"] for line in lines] == decode(lists)
+
+
+TEKKEN = {
+    "plain": (tekken(), {}, {}),
+    "of a class that is not asked": (tekken(), {"tokenizer_class": "LlamaTokenizer"}, {"model_type": "mistral"}),
+    "with named tokens": (tekken(), {"bos_token": "<s>", "pad_token": "<pad>", "extra_special_tokens": ["<|a|>"]}, {}),
+    "with a decoder": (tekken(), {"added_tokens_decoder": {"1": {"content": "<s>", "lstrip": True, "special": True}}}, {}),
+    **{f"flags {i}": (tekken(), flags, {}) for i, flags in enumerate(FLAGS)},
+    "many specials": (tekken(count=100), {}, {}),
+    "other pattern": TEKKENS["other pattern"] and (TEKKENS["other pattern"], {}, {}),
+}
+
+
+@pytest.mark.parametrize("name", TEKKEN)
+def test_tekken(program, tmp_path, name):
+    from transformers import AutoTokenizer
+    document, config, model = TEKKEN[name]
+    (tmp_path / "tekken.json").write_text(json.dumps(document))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    (tmp_path / "config.json").write_text(json.dumps(model))
+    tok = AutoTokenizer.from_pretrained(str(tmp_path))
+    compare(program, tmp_path,
+            lambda texts, special: [tok(t, add_special_tokens=special)["input_ids"] for t in texts],
+            lambda lists: [tok.decode(i) for i in lists])
+
+
+DECODER = {"302": {"content": "<|a|>", "special": True}, "304": "<|b|>", "5": {"content": "x"}}
+TIKTOKEN = {
+    "plain": ("tokenizer.model", {}),
+    "legacy name": ("tiktoken.model", {}),
+    "decoder": ("tokenizer.model", {"added_tokens_decoder": {k: {"content": "<|a|>" if k == "302" else "<|b|>",
+                                                                 "special": True} for k in ("302", "304")}}),
+    "extra": ("tokenizer.model", {"extra_special_tokens": ["<|a|>", "ab", "<s>"]}),
+    "additional": ("tokenizer.model", {"additional_special_tokens": ["<|a|>"], "bos_token": "<s>"}),
+    "both": ("tokenizer.model", {"added_tokens_decoder": {"301": {"content": "<|a|>", "special": True}},
+                                 "extra_special_tokens": ["<|a|>", "<|c|>"]}),
+    **{f"flags {i}": ("tiktoken.model", {**flags, "extra_special_tokens": ["<s>", "</s>"]})
+       for i, flags in enumerate(FLAGS)},
+}
+
+
+@pytest.mark.parametrize("name", TIKTOKEN)
+def test_tiktoken(program, tmp_path, formats, name):
+    file, config = TIKTOKEN[name]
+    write_ranks(tmp_path / file, train(3, 300))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    (tmp_path / "config.json").write_text("{}")
+    error = formats.open("auto", tmp_path)
+    if error is not None and "No module named" in error:
+        pytest.skip("transformers is absent in build/formats")
+    assert error is None
+    compare(program, tmp_path,
+            lambda texts, special: [r["ids"] for r in formats.encode(texts, bos=special)],
+            formats.decode)
+
+
+@pytest.mark.parametrize("files, message", [
+    ({"tekken.json": None, "tokenizer.model.v3": b""}, "which one counts depends on the order"),
+    ({"tekken.json": None, "tokenizer.json.bak": b""}, "which is not read for this class"),
+    ({"tokenizer.model": b"\n\x0b\n\x05<unk>\x15\0\0\0\0\x18\x02"}, "a SentencePiece model, which is not converted"),
+    ({"tekken.json": json.dumps(tekken("v3", specials=None, count=30)).encode()}, "special_tokens are missing"),
+    ({"tiktoken.model": b"IQ==\n"}, "line 1: expected a token in base64 and its rank"),
+])
+def test_refused(program, tmp_path, files, message):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(json.dumps(tekken()).encode() if content is None else content)
+    status, _, errors = run(program, "encode", tmp_path, [])
+    assert status == 3 and message in errors, errors
