@@ -60,7 +60,7 @@ void td_free(void *ptr)
 void td_expect_random(void *ptr, size_t size)
 {
 #ifdef MADV_HUGEPAGE
-    enum { PAGE = 1 << 16, WORTH = 1 << 22 }; /* PAGE: a multiple of any system's */
+    enum { PAGE = 1 << 16, WORTH = 1 << 21 }; /* PAGE: a multiple of any system's */
     uintptr_t start = ((uintptr_t)ptr + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     uintptr_t end = ((uintptr_t)ptr + size) & ~(uintptr_t)(PAGE - 1);
     if (hook.alloc == NULL && size >= WORTH)
@@ -69,6 +69,46 @@ void td_expect_random(void *ptr, size_t size)
     (void)ptr;
     (void)size;
 #endif
+}
+
+enum { LINE = 64, LARGE_PAGE = 1 << 21 };
+
+static void *align_up(void *ptr, size_t to)
+{
+    return (void *)(((uintptr_t)ptr + to - 1) & ~(uintptr_t)(to - 1));
+}
+
+static bool map_table(td_slab *t, size_t size)
+{
+    size_t mapped = size + LARGE_PAGE; /* what lies outside is never touched */
+    if (injected_failure())
+        return false;
+    void *block = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return false;
+    *t = (td_slab){ align_up(block, LARGE_PAGE), block, mapped };
+    td_expect_random(t->ptr, size);
+    return true;
+}
+
+bool td_slab_new(td_slab *t, size_t size)
+{
+    if (size > PTRDIFF_MAX / 2)
+        return false;
+    if (hook.alloc == NULL && size >= LARGE_PAGE)
+        return map_table(t, size);
+    void *block = td_calloc(size + LINE, 1);
+    *t = (td_slab){ block != NULL ? align_up(block, LINE) : NULL, block, 0 };
+    return block != NULL;
+}
+
+void td_slab_free(td_slab *t)
+{
+    if (t->mapped != 0)
+        munmap(t->block, t->mapped);
+    else
+        td_free(t->block);
+    *t = (td_slab){ 0 };
 }
 
 void td_alloc_trim(void)

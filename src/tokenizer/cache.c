@@ -7,7 +7,6 @@
  * long words live as records. Both are emptied when full. */
 #include <string.h>
 
-#include "base/alloc.h"
 #include "tokenizer/key.h"
 
 enum {
@@ -16,7 +15,6 @@ enum {
     MORE_IDS = 1 << 18,   /* 1 MiB */
     LONG_SLOTS = 1 << 16, /* 512 KiB */
     LONG_WORDS = 1 << 19, /* 2 MiB of records */
-    LONG_BYTES_MAX = 256,
 };
 
 /* The pair that a word belongs to, and the other one that it may be in: on the neighbouring line,
@@ -54,13 +52,12 @@ static tk_cached *place_for(const tk_cache *c, uint32_t hash)
 
 static bool set_pairs(tk_cache *c, uint32_t pairs)
 {
-    void *block = td_calloc((size_t)pairs * 2 + 2, sizeof(tk_cached));
-    if (block == NULL)
+    td_slab table;
+    if (!td_slab_new(&table, (size_t)pairs * 2 * sizeof(tk_cached)))
         return false;
-    td_expect_random(block, ((size_t)pairs * 2 + 2) * sizeof(tk_cached));
     tk_cache old = *c;
-    c->block = block;
-    c->slots = (tk_cached *)(((uintptr_t)block + 63) & ~(uintptr_t)63);
+    c->table = table;
+    c->slots = table.ptr;
     c->pair_mask = pairs - 1;
     c->inserted = 0;
     for (size_t i = 0; old.slots != NULL && i < ((size_t)old.pair_mask + 1) * 2; i++) {
@@ -69,7 +66,7 @@ static bool set_pairs(tk_cache *c, uint32_t pairs)
         if (!is_empty(e))
             *place_for(c, tk_key_hash(e->key[0], high)) = *e;
     }
-    td_free(old.block);
+    td_slab_free(&old.table);
     return true;
 }
 
@@ -80,7 +77,7 @@ bool tk_cache_start(tk_cache *c)
 
 void tk_cache_done(tk_cache *c)
 {
-    td_free(c->block);
+    td_slab_free(&c->table);
     td_free(c->more);
     td_free(c->long_slots);
     td_free(c->records);
@@ -174,7 +171,7 @@ const td_id *tk_cache_find_long(const tk_cache *c, td_str word, uint64_t hash, u
 
 void tk_cache_put_long(tk_cache *c, td_str word, uint64_t hash, const td_id *ids, uint32_t count)
 {
-    if (c->off || word.len > LONG_BYTES_MAX)
+    if (c->off || word.len > TK_RECORD_BYTES)
         return;
     if (c->records == NULL) {
         c->long_slots = td_calloc(LONG_SLOTS, sizeof *c->long_slots);

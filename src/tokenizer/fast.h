@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "tokenizer/char_words.h"
 #include "tokenizer/model/bpe.h"
 #include "tokenizer/scanner/scanner.h"
@@ -45,6 +46,7 @@ typedef struct tk_cached {
 } tk_cached;
 
 enum { TK_CACHED_IDS = 4, TK_CACHED_BYTES = 15, TK_COUNT_SHIFT = 28 };
+enum { TK_RECORD_BYTES = 256 }; /* longer words are not kept */
 
 /* A cached word that is longer: where its record lies. */
 typedef struct tk_long_slot {
@@ -52,8 +54,8 @@ typedef struct tk_long_slot {
 } tk_long_slot;
 
 typedef struct tk_cache {
-    void *block; /* what slots lies in */
-    tk_cached *slots;
+    td_slab table;
+    tk_cached *slots;   /* in it */
     uint32_t pair_mask; /* pairs of slots - 1 */
     uint32_t inserted;  /* since the table has its size */
     uint32_t fresh;     /* words of the last batch that were not there */

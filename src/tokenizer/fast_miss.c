@@ -119,7 +119,9 @@ static td_code merge_short(const tk_fast *f, tk_ctx *ctx, td_str word, td_id *id
     return TD_OK;
 }
 
-static td_code merge_giant(const tk_fast *f, tk_ctx *ctx, td_str word, tk_sink *sink, td_error *err)
+/* The same for any length; cached: its ids are kept, if it is not too long for that. */
+static td_code merge_giant(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, bool cached,
+                           tk_sink *sink, td_error *err)
 {
     td_arena_mark mark = td_arena_save(&ctx->arena);
     tk_symbols s = { td_arena_array(&ctx->arena, td_id, word.len),
@@ -129,6 +131,8 @@ static td_code merge_giant(const tk_fast *f, tk_ctx *ctx, td_str word, tk_sink *
     spell(f, word, &s);
     TD_TRY(tk_bpe_merge(f->bpe, ctx, &s, err));
     TD_TRY(put_ids(sink, s.ids, s.count, err));
+    if (cached)
+        tk_cache_put_long(c, word, tk_vocab_hash(word.ptr, word.len), s.ids, s.count);
     td_arena_rewind(&ctx->arena, mark);
     return TD_OK;
 }
@@ -140,13 +144,13 @@ static td_code merge_long(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str wor
 {
     td_id ids[STACK_SYMBOLS];
     uint32_t count;
-    bool cached = !part || !f->bpe->ignore_merges;
-    if (word.len > STACK_SYMBOLS)
-        return merge_giant(f, ctx, word, sink, err);
-    uint64_t hash = tk_vocab_hash(word.ptr, word.len);
+    bool cached = (!part || !f->bpe->ignore_merges) && word.len <= TK_RECORD_BYTES;
+    uint64_t hash = cached ? tk_vocab_hash(word.ptr, word.len) : 0;
     const td_id *known = cached ? tk_cache_find_long(c, word, hash, &count) : NULL;
     if (known != NULL)
         return put_ids(sink, known, count, err);
+    if (word.len > STACK_SYMBOLS)
+        return merge_giant(f, c, ctx, word, cached, sink, err);
     TD_TRY(merge_short(f, ctx, word, ids, &count, err));
     if (cached)
         tk_cache_put_long(c, word, hash, ids, count);

@@ -62,11 +62,11 @@ static size_t ascii_text(char *out, uint32_t parts)
         " ", " ", "  ", "\n", "\r\n", "\t", " \n", "'s", "'S", "'ll", "'RE", "'", "a", "B", "word",
         "The", "fooBar", "HTTPServer", "1", "1234", "/", "!", "...", ".x", "\x0b", "!\n/", "__",
         "x's'd",
-        "é", "ſ", "中", "don't", "I'M", "{\"", "\":", "\x7f", "\x1f",
+        "é", "ſ", "中", "don't", "I'M", "{\"", "\":", "\x7f", "\x1f", "  7", " \t9", "\n 1",
     };
     size_t len = 0;
     for (uint32_t i = 0; i < parts; i++) {
-        const char *s = some[pick(sizeof some / sizeof *some - (pick(3) ? 9 : 0))];
+        const char *s = some[pick(sizeof some / sizeof *some - (pick(3) ? 12 : 0))];
         memcpy(out + len, s, strlen(s));
         len += strlen(s);
     }

@@ -5,6 +5,7 @@
 #ifndef TD_SRC_TOKENIZER_MODEL_BPE_H
 #define TD_SRC_TOKENIZER_MODEL_BPE_H
 
+#include "base/alloc.h"
 #include "tokenizer/load/load.h"
 #include "tokenizer/pipeline.h"
 #include "tokenizer/vocab/vocab.h"
@@ -24,6 +25,7 @@ typedef struct tk_grid {
 /* The table is far larger than the near caches, and most pairs that are looked for are not in it.
  * grid and filter answer most questions without it. */
 typedef struct tk_merges {
+    td_slab table; /* slots, grid and filter lie in it */
     tk_merge *slots;
     uint32_t mask;
     uint32_t count;

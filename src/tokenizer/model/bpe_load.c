@@ -332,7 +332,7 @@ static td_code read_all(reader *r)
 static void free_merges(void *bpe)
 {
     tk_merges *m = &((tk_bpe *)bpe)->merges;
-    td_free(m->slots);
+    td_slab_free(&m->table);
     td_free(m->products);
     td_free(m->parts);
     td_free(m->proven);
@@ -368,13 +368,13 @@ static td_code alloc_tables(tk_load *load, const tk_vocab *v, tk_merges *m, uint
     size_t slots = ((size_t)m->mask + 1) * sizeof *m->slots;
     size_t grid = (size_t)TK_GRID * TK_GRID * sizeof *m->grid;
     size_t filter = ((size_t)m->filter_mask + 1) / 8;
-    char *block = td_calloc(slots + grid + filter, 1);
+    bool made = td_slab_new(&m->table, slots + grid + filter);
     m->products = td_calloc(words, sizeof *m->products);
     m->parts = td_calloc(words, sizeof *m->parts);
-    m->slots = (tk_merge *)(void *)block;
-    if (block == NULL || m->products == NULL || m->parts == NULL)
+    if (!made || m->products == NULL || m->parts == NULL)
         return tk_load_nomem(load);
-    td_expect_random(block, slots + grid + filter);
+    char *block = m->table.ptr;
+    m->slots = (tk_merge *)(void *)block;
     m->grid = (tk_grid *)(void *)(block + slots);
     m->filter = (uint64_t *)(void *)(block + slots + grid);
     return TD_OK;

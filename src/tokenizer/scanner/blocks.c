@@ -12,7 +12,7 @@
 
 #include <immintrin.h>
 
-typedef enum family { CL100K, QWEN2, O200K } family;
+typedef enum family { CL100K, QWEN2, O200K, DEEPSEEK3 } family;
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -24,8 +24,33 @@ INLINE bool is_ascii_here(const char *p)
     return (w & 0x80808080u) == 0;
 }
 
-#define DEFINE_SCAN(NAME, TARGET, CLASSIFY)                                                        \
-    __attribute__((target(TARGET))) static uint32_t NAME(                                          \
+INLINE uint64_t starts_of(family f, const tk_block *b, const char *p)
+{
+    switch (f) {
+    case O200K:
+        return tk_o200k_starts(b, p);
+    case DEEPSEEK3:
+        return tk_deepseek3_starts(b);
+    default:
+        return tk_cl100k_starts(b, p, f == CL100K);
+    }
+}
+
+INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
+{
+    do { /* eight at a time: how many there are can only be guessed */
+        for (int i = 0; i < 8; i++) {
+            to[i] = from + (uint32_t)__builtin_ctzll(bits | (uint64_t)1 << 63);
+            bits &= bits - 1;
+        }
+        to += 8;
+    } while (bits != 0);
+}
+
+/* One loop for each instruction set. PUT writes a place for each bit of a block, and may write up
+ * to 64 whatever their number. */
+#define DEFINE_SCAN(NAME, TARGET, CLASSIFY, PUT)                                                   \
+    __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME(                    \
         td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f, tk_scan_fn scalar)     \
     {                                                                                              \
         uint32_t n = 0;                                                                            \
@@ -37,27 +62,21 @@ INLINE bool is_ascii_here(const char *p)
                 const char *p = text.ptr + from;                                                   \
                 tk_block b;                                                                        \
                 CLASSIFY(p, &b);                                                                   \
-                starts = f == O200K ? tk_o200k_starts(&b, p)                                       \
-                                    : tk_cl100k_starts(&b, p, f == CL100K);                        \
+                starts = starts_of(f, &b, p);                                                      \
             }                                                                                      \
             if (starts == 0) {                                                                     \
                 n += scalar(text, from, ends + n, 1);                                              \
+                from = ends[n - 1];                                                                \
             } else {                                                                               \
-                do {                                                                               \
-                    ends[n++] = from + (uint32_t)__builtin_ctzll(starts);                          \
-                    starts &= starts - 1;                                                          \
-                } while (starts != 0);                                                             \
+                PUT(starts, from, ends + n);                                                       \
+                n += (uint32_t)__builtin_popcountll(starts);                                       \
+                from += 63 - (uint32_t)__builtin_clzll(starts);                                    \
             }                                                                                      \
-            from = ends[n - 1];                                                                    \
         }                                                                                          \
         return n;                                                                                  \
     }
 
 /* ---- SSE2: four times 16 bytes ---- */
-
-typedef struct quarter {
-    uint64_t letter, upper, digit, space, newline, blank, apostrophe, slash, high;
-} quarter;
 
 INLINE uint64_t mask16(__m128i v)
 {
@@ -90,7 +109,10 @@ INLINE void classify_sse2(const char *p, tk_block *b)
         b->apostrophe |= mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8('\''))) << at;
         b->slash |= mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8('/'))) << at;
         b->high |= mask16(v) << at;
+        b->control |= mask16(_mm_or_si128(range16(v, 0, 31), _mm_cmpeq_epi8(v, _mm_set1_epi8(127))))
+                      << at;
     }
+    b->control &= ~b->space;
 }
 
 /* ---- AVX2: twice 32 bytes ---- */
@@ -128,7 +150,10 @@ INLINE_AVX2 void classify_avx2(const char *p, tk_block *b)
         b->apostrophe |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('\''))) << at;
         b->slash |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('/'))) << at;
         b->high |= mask32(v) << at;
+        __m256i del = _mm256_cmpeq_epi8(v, _mm256_set1_epi8(127));
+        b->control |= mask32(_mm256_or_si256(range32(v, 0, 31), del)) << at;
     }
+    b->control &= ~b->space;
 }
 
 /* ---- AVX-512: all at once ---- */
@@ -155,29 +180,42 @@ INLINE_AVX512 void classify_avx512(const char *p, tk_block *b)
     b->apostrophe = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\''));
     b->slash = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('/'));
     b->high = _mm512_movepi8_mask(v);
+    b->control = (range64(v, 0, 31) | _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(127))) & ~b->space;
 }
 
-DEFINE_SCAN(scan_sse2, "sse2", classify_sse2)
-DEFINE_SCAN(scan_avx2, AVX2, classify_avx2)
-DEFINE_SCAN(scan_avx512, AVX512, classify_avx512)
+INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
+{
+    __m512i place =
+        _mm512_add_epi32(_mm512_set1_epi32((int)from),
+                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    for (int i = 0; i < 4; i++) {
+        __mmask16 some = (__mmask16)(bits >> 16 * i);
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(some, place));
+        to += __builtin_popcount(some);
+        place = _mm512_add_epi32(place, _mm512_set1_epi32(16));
+    }
+}
+
+DEFINE_SCAN(scan_sse2, "sse2", classify_sse2, put_places)
+DEFINE_SCAN(scan_avx2, AVX2, classify_avx2, put_places)
+DEFINE_SCAN(scan_avx512, AVX512, classify_avx512, put_places_avx512)
+
+#define DEFINE_VERSION(NAME, FAMILY, CPU, TARGET)                                                  \
+    __attribute__((target(TARGET))) static uint32_t NAME##_##CPU(td_str text, uint32_t from,       \
+                                                                 uint32_t *ends, uint32_t max)     \
+    {                                                                                              \
+        return scan_##CPU(text, from, ends, max, FAMILY, tk_scan_##NAME);                          \
+    }
 
 #define DEFINE_FAMILY(NAME, FAMILY)                                                                \
-    static uint32_t NAME##_sse2(td_str text, uint32_t from, uint32_t *ends, uint32_t max)          \
-    {                                                                                              \
-        return scan_sse2(text, from, ends, max, FAMILY, tk_scan_##NAME);                           \
-    }                                                                                              \
-    static uint32_t NAME##_avx2(td_str text, uint32_t from, uint32_t *ends, uint32_t max)          \
-    {                                                                                              \
-        return scan_avx2(text, from, ends, max, FAMILY, tk_scan_##NAME);                           \
-    }                                                                                              \
-    static uint32_t NAME##_avx512(td_str text, uint32_t from, uint32_t *ends, uint32_t max)        \
-    {                                                                                              \
-        return scan_avx512(text, from, ends, max, FAMILY, tk_scan_##NAME);                         \
-    }
+    DEFINE_VERSION(NAME, FAMILY, sse2, "sse2")                                                     \
+    DEFINE_VERSION(NAME, FAMILY, avx2, AVX2)                                                       \
+    DEFINE_VERSION(NAME, FAMILY, avx512, AVX512)
 
 DEFINE_FAMILY(cl100k, CL100K)
 DEFINE_FAMILY(qwen2, QWEN2)
 DEFINE_FAMILY(o200k, O200K)
+DEFINE_FAMILY(deepseek3, DEEPSEEK3)
 
 tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu)
 {
@@ -187,6 +225,8 @@ tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu)
         { tk_scan_cl100k, { tk_scan_cl100k, cl100k_sse2, cl100k_avx2, cl100k_avx512 } },
         { tk_scan_qwen2, { tk_scan_qwen2, qwen2_sse2, qwen2_avx2, qwen2_avx512 } },
         { tk_scan_o200k, { tk_scan_o200k, o200k_sse2, o200k_avx2, o200k_avx512 } },
+        { tk_scan_deepseek3,
+          { tk_scan_deepseek3, deepseek3_sse2, deepseek3_avx2, deepseek3_avx512 } },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].scalar == scalar)

@@ -14,6 +14,7 @@
 typedef struct tk_block {
     uint64_t letter, upper, digit, space, newline, blank; /* blank: U+0020 */
     uint64_t apostrophe, slash, high;
+    uint64_t control; /* ASCII of no class: all below U+0020 but white space, and U+007F */
 } tk_block;
 
 /* Bytes of a block that have to be known behind the last place that is used. */
@@ -37,8 +38,9 @@ static inline uint64_t tk_digit_starts(uint64_t n, bool triples)
     return starts;
 }
 
-/* What white space decides. glued: newlines that belong to the word before. */
-static inline uint64_t tk_space_starts(const tk_block *b, uint64_t glued)
+/* What white space decides. glued: newlines that belong to the word before. ends: where the text
+ * ends for white space, so that a run before it is one word. */
+static inline uint64_t tk_space_starts(const tk_block *b, uint64_t glued, uint64_t ends)
 {
     uint64_t white = b->space & ~glued, newline = b->newline & white;
     uint64_t plain = white & ~newline;
@@ -48,14 +50,13 @@ static inline uint64_t tk_space_starts(const tk_block *b, uint64_t glued)
     if (((plain + behind) & ~plain & newline) != 0) {
         for (uint64_t rest = behind; rest != 0; rest &= rest - 1) {
             uint64_t one = rest & (~rest + 1);
-            if (((plain + one) & ~plain & newline) != 0 &&
-                (((plain + one) ^ plain) & newline) != 0)
+            if (((plain + one) & ~plain & newline) != 0 && (((plain + one) ^ plain) & newline) != 0)
                 behind &= ~one;
         }
     }
     starts |= behind;
     /* the last one of a run stands for itself or leads the next word */
-    return starts | (plain & ~(b->space >> 1));
+    return starts | (plain & ~((b->space | ends) >> 1));
 }
 
 /* The end of a contraction at bit i (an apostrophe), 0 when there is none. text is the block. */
@@ -91,7 +92,7 @@ static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, boo
     uint64_t after = (other << 1) & b->newline;
     uint64_t glued = b->newline & ~(b->newline + after);
     uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) |
-                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued) |
+                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, 0) |
                       tk_digit_starts(b->digit, triples);
     unsigned known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
     for (uint64_t rest = lone & b->apostrophe & b->letter >> 1; rest != 0; rest &= rest - 1) {
@@ -116,7 +117,7 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text)
     uint64_t glued = b->newline & ~(b->newline + after);
     uint64_t humps = b->upper & (b->letter & ~b->upper) << 1;
     uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) | humps |
-                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued) |
+                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, 0) |
                       tk_digit_starts(b->digit, true);
     unsigned known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
     uint64_t slash = glued << 1 & b->slash; /* the tail goes on with it */
@@ -135,6 +136,24 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text)
         starts |= b->letter & (uint64_t)1 << end;
         last = end;
     }
+    return starts & tk_certain(b, known) & ~(uint64_t)1;
+}
+
+/* DeepSeek V3: digits are cut out first, so white space before them stands at the end of a text;
+ * an apostrophe is punctuation like any other. */
+static inline uint64_t tk_deepseek3_starts(const tk_block *b)
+{
+    uint64_t unsure = b->high | b->control;
+    uint64_t other = ~(b->letter | b->digit | b->space | unsure);
+    uint64_t other_start = other & ~(other << 1);
+    uint64_t lone = other_start & ~(other >> 1) & ~(b->blank << 1);
+    uint64_t led = (b->space & ~b->newline) | lone;
+    uint64_t after = (other << 1) & b->newline;
+    uint64_t glued = b->newline & ~(b->newline + after);
+    uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) |
+                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, b->digit) |
+                      tk_digit_starts(b->digit, true);
+    unsigned known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
     return starts & tk_certain(b, known) & ~(uint64_t)1;
 }
 
