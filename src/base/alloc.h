@@ -19,7 +19,7 @@ void td_expect_random(void *ptr, size_t size);
  * milliseconds when there is much of it. */
 void td_alloc_trim(void);
 
-/* A table that is read here and there: zeroed, on cache lines, and where it is large enough on pages
+/* A table that is read here and there: zeroed, on cache lines, and where it is large on pages
  * as large as the system has. */
 typedef struct td_slab {
     void *ptr;     /* NULL: none */

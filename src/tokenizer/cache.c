@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tokenizer/key.h"
+#include "tokenizer/model/bpe_lanes.h"
 
 enum {
     PAIRS_SMALL = 1 << 11,
@@ -116,7 +117,7 @@ const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t ha
 static bool put_more(tk_cache *c, const td_id *ids, uint32_t count, td_id *to)
 {
     if (c->more == NULL)
-        c->more = td_malloc(MORE_IDS * sizeof *c->more);
+        c->more = td_malloc((MORE_IDS + TK_LANE) * sizeof *c->more);
     if (c->more == NULL)
         return false;
     if (count > MORE_IDS - c->more_len) {

@@ -60,7 +60,7 @@ static void add_product(tk_cuts *c, const char *s, size_t n)
                 set(c->whole, at);
             } else {
                 set(c->partial, at);
-                c->bytes[last][first >> 6] |= (uint64_t)1 << (first & 63);
+                c->parts[last][first] |= (uint16_t)(1 << tk_cut_kind(p - left, there));
             }
         }
         left = p;
@@ -126,9 +126,13 @@ tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars)
 
 bool tk_cut_has_partial(const tk_cuts *c, const char *p, size_t left_len, size_t right_len)
 {
-    for (size_t n = 1; n <= left_len; n++) /* suffixes of the left, prefixes of the right */
-        for (size_t k = 1; k <= right_len; k++)
-            if (has(c->partial, tk_cut_place(tk_cut_pack(p - n, n), tk_cut_pack(p, k))))
-                return true;
+    uint32_t kinds = c->parts[(unsigned char)p[-1]][(unsigned char)*p];
+    for (; kinds != 0; kinds &= kinds - 1) {
+        unsigned kind = (unsigned)__builtin_ctz(kinds);
+        size_t n = kind / 4 + 1, k = kind % 4 + 1; /* a suffix of the left, a prefix of the right */
+        if (n <= left_len && k <= right_len &&
+            has(c->partial, tk_cut_place(tk_cut_pack(p - n, n), tk_cut_pack(p, k))))
+            return true;
+    }
     return false;
 }

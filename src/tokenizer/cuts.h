@@ -18,7 +18,8 @@ enum { TK_CUT_BITS = 20 };
 typedef struct tk_cuts {
     uint64_t whole[(1 << TK_CUT_BITS) / 64];   /* boundaries between two whole characters */
     uint64_t partial[(1 << TK_CUT_BITS) / 64]; /* others */
-    uint64_t bytes[256][4];                    /* last byte, first byte: is there a partial one? */
+    /* Last byte, first byte: which partial ones there are, a bit of tk_cut_kind each. */
+    uint16_t parts[256][256];
     uint64_t ascii[128][2];                    /* of models of characters: pairs of ASCII ones */
     bool chars;
 } tk_cuts;
@@ -65,6 +66,12 @@ static inline uint32_t tk_cut_place(uint64_t left, uint64_t right)
     return (uint32_t)((h ^ h >> 29) * 0xA0761D6478BD642Fu >> (64 - TK_CUT_BITS));
 }
 
+/* The bit for a boundary with left_len bytes of the one character and right_len of the other. */
+static inline unsigned tk_cut_kind(size_t left_len, size_t right_len)
+{
+    return (unsigned)(4 * (left_len - 1) + right_len - 1);
+}
+
 /* Whether some product has parts of the two characters that meet at p on its sides. */
 bool tk_cut_has_partial(const tk_cuts *c, const char *p, size_t left_len, size_t right_len);
 
@@ -77,8 +84,7 @@ static inline bool tk_can_cut_at(const tk_cuts *c, uint64_t left, uint64_t right
     uint32_t at = tk_cut_place(left, right);
     if ((c->whole[at >> 6] >> (at & 63) & 1) != 0)
         return false;
-    return c->chars || (c->bytes[last][first >> 6] >> (first & 63) & 1) == 0 ||
-           !tk_cut_has_partial(c, p, left >> 32, right >> 32);
+    return c->parts[last][first] == 0 || !tk_cut_has_partial(c, p, left >> 32, right >> 32);
 }
 
 /* Whether text may be cut between the characters [x, y) and [y, z). */

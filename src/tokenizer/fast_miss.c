@@ -107,6 +107,16 @@ static td_code put_ids(tk_sink *sink, const td_id *ids, uint32_t count, td_error
     return TD_OK;
 }
 
+/* The same for at most TK_LANE ids of TK_LANE that can be read. */
+static td_code put_few(tk_sink *sink, const td_id *ids, uint32_t count, td_error *err)
+{
+    TD_TRY(tk_sink_reserve(sink, TK_LANE, err));
+    if (!sink->counting)
+        memcpy(sink->ids + sink->count, ids, TK_LANE * sizeof *ids);
+    sink->count += count;
+    return TD_OK;
+}
+
 /* Merges a word (or a part of one) of up to STACK_SYMBOLS bytes. */
 static td_code merge_short(const tk_fast *f, tk_ctx *ctx, td_str word, td_id *ids,
                            uint32_t *ret_count, td_error *err)
@@ -169,12 +179,12 @@ void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l)
 static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint64_t key[2],
                          uint32_t hash, tk_sink *sink, td_error *err)
 {
-    td_id ids[TK_LANE];
+    td_id ids[TK_LANE] = { 0 };
     uint32_t count = 1;
     bool whole = f->bpe->ignore_merges && !tk_key_is_part(key);
     const td_id *known = tk_cache_find(c, key, hash, ids, &count);
     if (known != NULL)
-        return put_ids(sink, known, count, err);
+        return put_few(sink, known, count, err);
     c->fresh++;
     if (!find_entry(f, word, &ids[0]) || (!whole && !tk_id_bit(f->bpe->merges.proven, ids[0]))) {
         tk_lane l;
@@ -183,7 +193,7 @@ static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint6
         count = tk_lane_get(&l, ids);
     }
     tk_cache_put(c, key, hash, ids, count);
-    return put_ids(sink, ids, count, err);
+    return put_few(sink, ids, count, err);
 }
 
 static td_code put_part(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str part,

@@ -26,12 +26,31 @@ static size_t ascii_run(const char *s, size_t len)
     return i;
 }
 
+enum { RUN = 256 };
+
+/* The end of a run of characters of three bytes at p (the first one is one). *ret_flags: those of
+ * all together, so that nothing has to be guessed about each. */
+static const char *run_of_three(const char *p, const char *end, unsigned *ret_flags)
+{
+    const char *stop = end - p > RUN ? p + RUN : end;
+    unsigned any = 0;
+    do {
+        const unsigned char *u = (const unsigned char *)p;
+        any |= norm_flags((uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 |
+                          (u[2] & 0x3F));
+        p += 3;
+    } while (p < stop && ((unsigned char)*p & 0xF0) == 0xE0);
+    *ret_flags = any;
+    return p;
+}
+
 norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
 {
     const unsigned not_yes = 256u << form;
     const char *p = s.ptr + at, *end = s.ptr + s.len;
     norm_span span = { at, at };
     unsigned last = 0;
+    const char *checked = p; /* runs that hold something are gone over again up to here */
     while (p < end) {
         if (((unsigned char)*p & 0x80) == 0) {
             p += ascii_run(p, (size_t)(end - p));
@@ -40,12 +59,17 @@ norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
             continue;
         }
         const char *here = p;
-        uint32_t c = td_utf8_next(&p, end);
-        if (c >= 0x3400 && c < 0xA000) { /* ideographs: no form changes them */
-            span.safe = (size_t)(here - s.ptr);
-            last = 0;
-            continue;
+        if (p >= checked && ((unsigned char)*p & 0xF0) == 0xE0) {
+            unsigned any;
+            checked = run_of_three(p, end, &any);
+            if ((any & (not_yes | 0xFF)) == 0) {
+                p = checked;
+                span.safe = (size_t)(p - s.ptr) - 3;
+                last = 0;
+                continue;
+            }
         }
+        uint32_t c = td_utf8_next(&p, end);
         unsigned flags = norm_flags(c), ccc = flags & 0xFF;
         if ((flags & not_yes) != 0 || (ccc != 0 && ccc < last)) {
             span.stop = (size_t)(here - s.ptr);

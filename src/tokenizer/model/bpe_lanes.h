@@ -8,7 +8,7 @@
 
 #include "tokenizer/model/bpe.h"
 
-enum { TK_LANE = 16 /* symbols of a word at most */, TK_LANES = 8 };
+enum { TK_LANE = 16 /* symbols of a word at most */, TK_LANES = 4 };
 
 /* A word. Symbols keep their places while others are merged into them. */
 typedef struct tk_lane {

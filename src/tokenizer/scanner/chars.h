@@ -3,7 +3,7 @@
 #define TD_SRC_TOKENIZER_SCANNER_CHARS_H
 
 #include "base/utf8.h"
-#include "unicode/unicode.h"
+#include "unicode/generated/regex.h"
 
 /* td_re_bits of ASCII. */
 static const uint8_t tk_ascii_bits[128] = {
@@ -28,7 +28,7 @@ static inline uint8_t tk_bits(const char *p, const char *end, const char **ret_n
     const char *q = p;
     uint32_t c = td_utf8_next(&q, end);
     *ret_next = q;
-    return td_re_bits(c);
+    return re_bits(c);
 }
 
 /* p moved over all characters that have one of the classes. */
