@@ -10,15 +10,6 @@
 #include "tokenizer/pretok/pretok.h"
 #include "tokenizer/vocab/vocab.h"
 
-/* Whether no id stands for two texts, of which cuts and proofs would see only one. */
-static bool ids_are_unique(const tk_vocab *v)
-{
-    uint32_t used = 0;
-    for (td_id id = 0; id < v->id_end; id++)
-        used += v->by_id[id] != 0;
-    return used == v->count;
-}
-
 static td_code set_cuts(tk_load *load, tk_fast *f, bool chars)
 {
     tk_cuts *cuts = tk_cuts_new(f->bpe, chars);
@@ -128,7 +119,8 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
 {
     *ret = NULL;
     const tk_bpe *bpe = tk_as_bpe(model);
-    if (bpe == NULL || bpe->prefix.len != 0 || bpe->suffix.len != 0 || !ids_are_unique(bpe->vocab))
+    /* Of two texts of one id, cuts and proofs would see only one. */
+    if (bpe == NULL || bpe->prefix.len != 0 || bpe->suffix.len != 0 || bpe->vocab->shared_ids)
         return TD_OK;
     tk_fast *f = TK_NEW(load, tk_fast);
     if (f == NULL)

@@ -116,6 +116,10 @@ td_code tk_look_around(const tk_ctx *ctx, td_error *err);
  * context's flag is set or its time is up. */
 td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *err);
 
+/* bpe_runs.c: the same for long words, where tk_bpe_can_run. */
+bool tk_bpe_can_run(const tk_bpe *bpe);
+td_code tk_bpe_merge_runs(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_error *err);
+
 /* A model without merges and options over vocab, which is the tokenizer's from now on, also after
  * a failure. */
 td_code tk_bpe_new(tk_load *load, tk_vocab *vocab, tk_bpe **ret);

@@ -11,7 +11,7 @@
 
 enum { LOOK_EVERY = 1 << 16 }; /* steps between two looks at clock and flag */
 
-enum { SCAN_MAX = 96 };
+enum { SCAN_MAX = 96, RUNS_MIN = 96 };
 
 static void merge_short(const tk_merges *m, tk_symbols *s)
 {
@@ -193,5 +193,7 @@ td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *er
         merge_short(&bpe->merges, s);
         return TD_OK;
     }
+    if (s->count > RUNS_MIN && tk_bpe_can_run(bpe))
+        return tk_bpe_merge_runs(&bpe->merges, ctx, s, err);
     return merge_long(&bpe->merges, ctx, s, err);
 }

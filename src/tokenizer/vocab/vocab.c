@@ -146,7 +146,10 @@ bool tk_vocab_seal(tk_vocab *v)
     v->by_id = td_calloc(v->id_end != 0 ? v->id_end : 1, sizeof *v->by_id);
     if (v->by_id == NULL || !set_cap(v, v->size))
         return false;
-    for (uint32_t at = 0; at < v->size; at = tk_vocab_next(v, at))
-        v->by_id[tk_vocab_head_at(v, at).id] = at + 1;
+    for (uint32_t at = 0; at < v->size; at = tk_vocab_next(v, at)) {
+        uint32_t *place = &v->by_id[tk_vocab_head_at(v, at).id];
+        v->shared_ids |= *place != 0;
+        *place = at + 1;
+    }
     return true;
 }

@@ -21,6 +21,7 @@ typedef struct tk_vocab {
     uint64_t slot_mask;
     uint32_t *by_id; /* place + 1; id_end of them */
     td_id id_end;
+    bool shared_ids; /* some id has several texts */
 } tk_vocab;
 
 /* What stands in front of a text. */

@@ -1,0 +1,222 @@
+/* Merging long words against a plain reading of the rule: the lowest rank first, of equal ones the
+ * leftmost. Tables are such as no trainer would make, too: several ways to one product, ranks that
+ * fall, ranks that pairs share. And long words must not take long. */
+#include "tokenizers.h"
+
+#include <time.h>
+
+#include "base/buf.h"
+
+enum { IDS_MAX = 60, TEXT_LONGEST = 40, MERGES_MAX = 120, SYMBOLS_MAX = 700, FIRST = 3 };
+
+static char texts[IDS_MAX][TEXT_LONGEST + 1];
+static uint32_t id_count;
+static tk_merge table[MERGES_MAX];
+static uint32_t merge_count;
+
+static uint32_t id_of(const char *text)
+{
+    uint32_t i = 0;
+    while (i < id_count && strcmp(texts[i], text) != 0)
+        i++;
+    if (i == id_count)
+        memcpy(texts[id_count++], text, strlen(text) + 1);
+    return i;
+}
+
+/* How ranks are given: in the order of making, in none, or with pairs sharing them. */
+static void make_table(uint32_t how)
+{
+    id_count = merge_count = 0;
+    id_of("a");
+    id_of("b");
+    id_of("c");
+    for (uint32_t tries = 0; tries < 300 && merge_count < MERGES_MAX / 2; tries++) {
+        uint32_t left = pick(id_count), right = pick(3) == 0 ? left : pick(id_count);
+        char both[2 * TEXT_LONGEST + 1];
+        snprintf(both, sizeof both, "%s%s", texts[left], texts[right]);
+        if (strlen(both) > TEXT_LONGEST || id_count == IDS_MAX)
+            continue;
+        uint32_t at = 0;
+        while (at < merge_count && (table[at].left != left || table[at].right != right))
+            at++;
+        if (at == merge_count)
+            table[merge_count++] = (tk_merge){ left, right, merge_count, id_of(both) };
+    }
+    for (uint32_t i = merge_count; how != 0 && i > 1; i--) {
+        uint32_t other = pick(i), rank = table[i - 1].rank;
+        table[i - 1].rank = table[other].rank;
+        table[other].rank = rank;
+    }
+    for (uint32_t i = 0; how == 2 && i < merge_count; i++)
+        table[i].rank /= 3;
+}
+
+static const tk_merge *find(uint32_t left, uint32_t right)
+{
+    for (uint32_t i = 0; i < merge_count; i++)
+        if (table[i].left == left && table[i].right == right)
+            return &table[i];
+    return NULL;
+}
+
+static uint32_t merge_plainly(td_id *ids, uint32_t *lens, uint32_t count)
+{
+    for (;;) {
+        const tk_merge *best = NULL;
+        uint32_t at = 0;
+        for (uint32_t i = 0; i + 1 < count; i++) {
+            const tk_merge *m = find(ids[i], ids[i + 1]);
+            if (m != NULL && (best == NULL || m->rank < best->rank)) {
+                best = m;
+                at = i;
+            }
+        }
+        if (best == NULL)
+            return count;
+        ids[at] = best->product;
+        lens[at] += lens[at + 1];
+        memmove(ids + at + 1, ids + at + 2, (count - at - 2) * sizeof *ids);
+        memmove(lens + at + 1, lens + at + 2, (count - at - 2) * sizeof *lens);
+        count--;
+    }
+}
+
+/* Runs of one symbol, patterns, and chance. */
+static uint32_t make_word(td_id *ids)
+{
+    uint32_t count = 0, most = 1 + pick(SYMBOLS_MAX);
+    while (count < most) {
+        uint32_t kind = pick(3), n = 1 + pick(kind == 0 ? 60 : 12);
+        uint32_t a = pick(FIRST), b = pick(FIRST);
+        for (uint32_t i = 0; i < n && count < most; i++)
+            ids[count++] = kind == 0 ? a : kind == 1 ? (i % 2 != 0 ? a : b) : pick(FIRST);
+    }
+    return count;
+}
+
+static td_tokenizer *load_table(void)
+{
+    td_buf b = { 0 };
+    td_buf_printf(&b, "{\"model\":{\"type\":\"BPE\",\"merges\":[],\"vocab\":{");
+    for (uint32_t i = 0; i < id_count; i++)
+        td_buf_printf(&b, "%s\"%s\":%u", i != 0 ? "," : "", texts[i], i);
+    td_buf_put(&b, TD_STR("}}}"));
+    td_buf_byte(&b, '\0');
+    td_tokenizer *tok = load(b.ptr);
+    td_buf_done(&b);
+    return tok;
+}
+
+static void test_against_the_rule(void **unused)
+{
+    (void)unused;
+    static td_id ids[SYMBOLS_MAX], want[SYMBOLS_MAX];
+    static uint32_t lens[SYMBOLS_MAX], want_lens[SYMBOLS_MAX];
+    for (uint32_t round = 0; round < 300; round++) {
+        make_table(round % 3);
+        td_tokenizer *tok = load_table();
+        tk_bpe *bpe = (tk_bpe *)tk_as_bpe(tok->model);
+        td_error err = TD_ERROR_INIT;
+        tk_load again = { .arena = &tok->arena, .cleanup = &tok->cleanup, .err = &err };
+        /* The tables of no merges go with the tokenizer. */
+        tk_bpe *other;
+        tk_vocab *v = tk_vocab_new(id_count);
+        for (uint32_t i = 0; i < id_count; i++)
+            assert_true(tk_vocab_add(v, td_str_from(texts[i]), i));
+        assert_true(tk_vocab_seal(v));
+        assert_int_equal(tk_bpe_new(&again, v, &other), TD_OK);
+        assert_int_equal(tk_bpe_set_merges(&again, other, table, merge_count), TD_OK);
+        assert_true(tk_bpe_can_run(bpe) && tk_bpe_can_run(other));
+        tk_ctx ctx = { .tok = tok };
+        ctx.arena.limit = (size_t)1 << 30;
+        for (int i = 0; i < 12; i++) {
+            uint32_t count = make_word(ids);
+            for (uint32_t k = 0; k < count; k++)
+                lens[k] = want_lens[k] = 1 + ids[k] % 2;
+            memcpy(want, ids, sizeof ids);
+            uint32_t want_count = merge_plainly(want, want_lens, count);
+            tk_symbols s = { ids, lens, count };
+            assert_int_equal(tk_bpe_merge_runs(&other->merges, &ctx, &s, &err), TD_OK);
+            assert_int_equal(s.count, want_count);
+            assert_memory_equal(ids, want, want_count * sizeof *ids);
+            assert_memory_equal(lens, want_lens, want_count * sizeof *lens);
+        }
+        td_arena_done(&ctx.arena);
+        td_tokenizer_free(tok);
+    }
+}
+
+/* ---- time ---- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* CPU seconds of encoding text of some bytes of unit, the best of three. */
+static double time_of(td_encoder *enc, const char *unit, size_t bytes)
+{
+    size_t n = strlen(unit), count = bytes / n;
+    char *text = malloc(count * n);
+    assert_non_null(text);
+    for (size_t i = 0; i < count; i++)
+        memcpy(text + i * n, unit, n);
+    double best = 1e9;
+    for (int i = 0; i < 3; i++) {
+        td_ids ids;
+        td_error err = TD_ERROR_INIT;
+        double start = seconds();
+        assert_int_equal(td_encode(enc, (td_str){ text, count * n }, 0, &ids, &err), TD_OK);
+        double took = seconds() - start;
+        best = took < best ? took : best;
+    }
+    free(text);
+    return best;
+}
+
+/* Eight times the text may take at most 40 times as long: a quadratic step would take 64 times. */
+static void check_growth(const char *name)
+{
+    static const char *const units[] = {
+        " ", "\n", "\t", "\r\n", "a", "A", "7", "!", "-", "'", "_", "<", "\xC2\xA0", "\xC3\xA9",
+        "\xCC\x81", "\xD8\xA8", "\xE0\xB8\x81", "\xE4\xB8\xAD", "\xE3\x81\x82", "\xEA\xB0\x80",
+        "\xE2\x96\x81", "\xF0\x9F\x98\x80", "ab", "a b", "  a", "\na", "a1", "<|", "a\xCC\x81",
+    };
+    td_tokenizer *tok = load_real(name);
+    td_encoder *enc = td_encoder_new(tok);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double small = time_of(enc, units[i], 1 << 16), large = time_of(enc, units[i], 1 << 19);
+        if (large > 40 * small + 0.02)
+            fail_msg("%s: '%s': 64 KB take %.4f s, 512 KB %.4f s", name, units[i], small, large);
+    }
+    td_encoder_free(enc);
+    td_tokenizer_free(tok);
+}
+
+#define GROWTH(NAME)                                                                               \
+    static void test_growth_##NAME(void **unused)                                                  \
+    {                                                                                              \
+        (void)unused;                                                                              \
+        check_growth(#NAME);                                                                       \
+    }
+
+GROWTH(qwen3)
+GROWTH(llama3_1)
+GROWTH(gptoss)
+GROWTH(deepseek_v3)
+GROWTH(gemma3)
+GROWTH(llama2)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_the_rule), cmocka_unit_test(test_growth_qwen3),
+        cmocka_unit_test(test_growth_llama3_1),  cmocka_unit_test(test_growth_gptoss),
+        cmocka_unit_test(test_growth_deepseek_v3), cmocka_unit_test(test_growth_gemma3),
+        cmocka_unit_test(test_growth_llama2),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
