@@ -26,7 +26,7 @@ typedef struct td_direct_call {
     td_operation operation;
     bool offsets;             /* of encode */
     bool skip_special_tokens; /* of decode */
-    bool owners;   /* of encode: which message each token came from (td_result.owned) */
+    bool owners;   /* of count and encode: which message each token came from (td_result.owned) */
     bool of_batch; /* one of several conversations: without messages it is rendered as it is */
 } td_direct_call;
 

@@ -246,7 +246,7 @@ class Model:
             add_generation_prompt = not continue_final_message
         request = _request(messages, tools, documents, chat_template, add_generation_prompt,
                            continue_final_message, False, False, kwargs)
-        owned = self._core.run(ENCODE, request, False, False, False, True).owned
+        owned = self._core.run(COUNT, request, False, False, False, True).owned
         return [Span((None if m < 0 else m, start, end)) for m, start, end in owned]
 
     def count_messages(self, messages, add_generation_prompt=None, **kwargs):

@@ -49,6 +49,7 @@ void td_scratch_done(td_worker_scratch *s)
     td_buf_done(&s->json);
     td_free(s->chat.spans.items);
     td_free(s->marks.items);
+    td_free(s->owned.items);
     *s = (td_worker_scratch){ 0 };
 }
 
@@ -157,11 +158,9 @@ static unsigned plain_flags(const item *it)
     return it->shared->model != NULL ? it->shared->model->encode_flags : 0;
 }
 
-static td_code count_text(item *it, td_str text, unsigned flags, td_error *err)
+static td_text_count_job count_job(const item *it, unsigned flags)
 {
-    if (it->s->external != NULL)
-        return outside(it, TD_VIA_TEXT, text, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
-    td_text_count_job job = {
+    return (td_text_count_job){
         .encoder = it->s->encoder,
         .cutter = it->s->cutter,
         .memo = it->shared->memo,
@@ -170,10 +169,47 @@ static td_code count_text(item *it, td_str text, unsigned flags, td_error *err)
         .deadline_ns = it->s->chat.limits.deadline_ns,
         .cancel = it->shared->interrupt,
     };
+}
+
+static td_code count_text(item *it, td_str text, unsigned flags, td_error *err)
+{
+    if (it->s->external != NULL)
+        return outside(it, TD_VIA_TEXT, text, (flags & TD_ENCODE_ADD_SPECIAL) != 0, err);
+    td_text_count_job job = count_job(it, flags);
     uint64_t tokens, reused;
     TD_TRY(td_text_count(&job, text, &tokens, &reused, err));
     it->box->pub.tokens = tokens;
     it->box->pub.reused = reused;
+    it->box->pub.text_bytes = text.len;
+    it->box->pub.counted = true;
+    return TD_OK;
+}
+
+/* Copies the owners that were found, if that went well, into the result. */
+static td_code keep_owned(item *it, td_code found, td_error *err)
+{
+    const td_owned_list *list = &it->s->owned;
+    td_result_box *box = it->box;
+    if (found != TD_OK)
+        return found;
+    box->owned = td_malloc((list->count + 1) * sizeof *box->owned);
+    if (box->owned == NULL)
+        return td_fail_nomem(err);
+    if (list->count != 0)
+        memcpy(box->owned, list->items, list->count * sizeof *box->owned);
+    box->pub.owned = box->owned;
+    box->pub.owned_count = list->count;
+    return TD_OK;
+}
+
+static td_code count_owned(item *it, td_str text, td_error *err)
+{
+    td_text_count_job job = count_job(it, it->shared->model->encode_flags);
+    td_owned_list *list = &it->s->owned;
+    td_code code = td_owned_count(&job, &it->s->marks, text, it->arena, list, err);
+    TD_TRY(keep_owned(it, code, err));
+    it->box->pub.tokens = list->tokens;
+    it->box->pub.reused = list->reused;
     it->box->pub.text_bytes = text.len;
     it->box->pub.counted = true;
     return TD_OK;
@@ -191,6 +227,10 @@ static td_code count_prompt(item *it, td_error *err)
     td_chat_call call;
     TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
     TD_TRY(render(it, &call, err));
+    if (call.sanitize && it->shared->owners)
+        return td_fail(err, TD_E_INPUT, "sanitized texts do not tell which message is whose");
+    if (it->shared->owners)
+        return count_owned(it, td_buf_view(&it->s->chat.text), err);
     if (!call.sanitize)
         return count_text(it, td_buf_view(&it->s->chat.text), it->shared->model->encode_flags, err);
     td_id *ids;
@@ -380,36 +420,6 @@ static td_code keep_mask(item *it, td_error *err)
     return TD_OK;
 }
 
-/* A token is of the message that its first character came from. Marks are in bytes, tokens in code
- * points; marks are few. */
-static td_code keep_owned(item *it, td_str text, td_ids ids, td_error *err)
-{
-    jj_marks *marks = &it->s->marks;
-    size_t points = 0, last = 0;
-    for (size_t i = 0; i < marks->count; i++) {
-        size_t start = marks->items[i].start < text.len ? marks->items[i].start : text.len;
-        points += td_utf8_count((td_str){ text.ptr + last, start - last });
-        last = start;
-        marks->items[i].start = points;
-    }
-    td_result_box *box = it->box;
-    box->owned = td_malloc((2 * marks->count + 1) * sizeof *box->owned);
-    if (box->owned == NULL)
-        return td_fail_nomem(err);
-    size_t count = 0, at = 0; /* at: marks that are behind */
-    for (size_t i = 0; i < ids.count; i++) {
-        while (at < marks->count && marks->items[at].start <= ids.starts[i])
-            at++;
-        int64_t message = at != 0 ? marks->items[at - 1].message : -1;
-        if (count == 0 || box->owned[count - 1].message != message)
-            box->owned[count++] = (td_owned){ message, i, i };
-        box->owned[count - 1].end = i + 1;
-    }
-    box->pub.owned = box->owned;
-    box->pub.owned_count = count;
-    return TD_OK;
-}
-
 static td_code encode_text(item *it, td_str text, unsigned flags, td_error *err)
 {
     td_ids ids;
@@ -441,7 +451,7 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
     flags |= TD_ENCODE_CODE_POINTS;
     TD_TRY(td_encode(it->s->encoder, text, places ? flags | TD_ENCODE_OFFSETS : flags, &ids, err));
     if (it->shared->owners)
-        TD_TRY(keep_owned(it, text, ids, err));
+        TD_TRY(keep_owned(it, td_owned_of_ids(&it->s->marks, text, ids, &it->s->owned, err), err));
     TD_TRY(keep_ids(it, text, ids, call.mask || (flags & TD_ENCODE_OFFSETS) != 0, err));
     if (!call.mask)
         return TD_OK;

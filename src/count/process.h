@@ -6,6 +6,7 @@
 
 #include "chat/prompt.h"
 #include "count/memo.h"
+#include "count/owned_count.h"
 #include "count/worker_pool.h"
 #include "tokdrain/counter.h"
 #include "tokenizer/segments.h"
@@ -19,7 +20,7 @@ typedef struct td_shared {
     td_worker_pool *pool; /* NULL: counted here; else model is NULL */
     td_counter_options options;
     const atomic_bool *interrupt; /* true: stop what runs, it stays pending */
-    bool owners;                  /* encoding tells which message each token came from */
+    bool owners; /* counting and encoding tell which message each token came from */
     /* Test hook: called when a worker begins (true) and ends (false) to render an item. */
     void (*probe)(void *user, uint64_t index, bool begins);
     void *probe_user;
@@ -31,6 +32,7 @@ typedef struct td_worker_scratch {
     td_encoder *encoder;
     td_cutter *cutter;
     jj_marks marks;           /* of the last render that was to tell owners */
+    td_owned_list owned;      /* found with them */
     td_buf json;              /* fallback texts */
     td_pool_worker *external; /* NULL: counted here */
 } td_worker_scratch;

@@ -20,8 +20,8 @@ static td_code check(const td_text_count_job *job, td_error *err)
     return TD_OK;
 }
 
-static td_code count_segment(const td_text_count_job *job, const td_segment *s, uint64_t *tokens,
-                             uint64_t *reused, td_error *err)
+td_code td_text_count_segment(const td_text_count_job *job, const td_segment *s, uint64_t *tokens,
+                              uint64_t *reused, td_error *err)
 {
     if ((s->state & TD_SEG_ADDED) != 0) {
         ++*tokens;
@@ -57,7 +57,7 @@ static td_code count_stretch(const td_text_count_job *job, const td_segment *str
         if (++n % CHECK_EVERY == 0)
             TD_TRY(check(job, err));
         if (s.text.len < stretch->text.len) {
-            TD_TRY(count_segment(job, &s, tokens, reused, err));
+            TD_TRY(td_text_count_segment(job, &s, tokens, reused, err));
             continue;
         }
         size_t count; /* nothing but the stretch, which is not known */

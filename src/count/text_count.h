@@ -21,4 +21,8 @@ typedef struct td_text_count_job {
 td_code td_text_count(const td_text_count_job *job, td_str text, uint64_t *ret_tokens,
                       uint64_t *ret_reused, td_error *err);
 
+/* Adds the tokens of one segment of such a text; job->memo must not be NULL. */
+td_code td_text_count_segment(const td_text_count_job *job, const td_segment *s, uint64_t *tokens,
+                              uint64_t *reused, td_error *err);
+
 #endif

@@ -53,6 +53,11 @@ def test_spans_cover_all_tokens(name, load, template_dir):
         assert spans[-1].end == count and all(s.start < s.end for s in spans)
         assert all(a.message != b.message for a, b in zip(spans, spans[1:]))
         seen |= {s.message for s in spans}
+        request = {"messages": CHAT, "chat_template": path.read_text()}
+        for other in (2, 0):  # encoded as a whole; counted without what was counted before
+            core = model._core if other else model.with_options(reuse=False)._core
+            owned = core.run(other, request, False, False, False, True).owned
+            assert [(None if m < 0 else m, a, b) for m, a, b in owned] == spans
     assert seen == {None, *range(len(CHAT))}
 
 
