@@ -15,7 +15,8 @@ export TD_PYTHON
 SANITIZE = -Db_lundef=false --buildtype=debugoptimized
 
 .PHONY: help build test demo asan tsan fuzz selfcheck test-distributed models install format \
-	tidy clean bench bench-render bench-encode bench-drain bench-turns bench-aggregate
+	tidy clean bench bench-render bench-encode bench-drain bench-turns bench-aggregate \
+	bench-python
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -97,6 +98,11 @@ bench-aggregate: build
 bench-encode: build
 	@$(SETUP) bench
 	@python3 bench/encode.py --build $(BUILD) $(ARGS)
+
+#: make bench-python [MODEL=NAME]          what a call through the Python package costs
+bench-python: build
+	@$(SETUP) test
+	@$(TD_PYTHON) bench/python.py --build $(BUILD) --model $(or $(MODEL),qwen3)
 
 #: make bench-render           templates beside jinja2 and minijinja, on TOKDRAIN_SHARED/templates
 bench-render: build
