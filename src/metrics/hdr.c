@@ -19,12 +19,17 @@ td_code td_hdr_init(td_hdr *h, int64_t high, int digits, td_error *err)
     *h = (td_hdr){ .sub_bits = bits, .high = high, .first = UINT32_MAX };
     h->cell_count = td_hdr_cell(h, high) + 1;
     h->counts = td_calloc(h->cell_count, sizeof *h->counts);
-    return h->counts != NULL ? TD_OK : td_fail_nomem(err);
+    h->blocks = td_calloc((h->cell_count >> TD_HDR_BLOCK_BITS) + 1, sizeof *h->blocks);
+    if (h->counts != NULL && h->blocks != NULL)
+        return TD_OK;
+    td_hdr_done(h);
+    return td_fail_nomem(err);
 }
 
 void td_hdr_done(td_hdr *h)
 {
     td_free(h->counts);
+    td_free(h->blocks);
     *h = (td_hdr){ .first = UINT32_MAX };
 }
 
@@ -52,9 +57,19 @@ void td_hdr_percentiles(const td_hdr *h, const double *percentiles, size_t count
     if (h->total == 0)
         return;
     /* One walk for all: the smallest target not yet reached decides when to look. */
+    uint64_t next = UINT64_MAX, seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t target = target_count(h, percentiles[i]);
+        next = target < next ? target : next;
+    }
     size_t left = count;
-    uint64_t next = 0, seen = 0;
     for (uint32_t cell = h->first; cell <= h->last && left != 0; cell++) {
+        uint64_t block = h->blocks[cell >> TD_HDR_BLOCK_BITS];
+        if (cell % TD_HDR_BLOCK == 0 && seen + block < next) {
+            seen += block;
+            cell += TD_HDR_BLOCK - 1;
+            continue;
+        }
         seen += h->counts[cell];
         if (seen < next || h->counts[cell] == 0)
             continue;

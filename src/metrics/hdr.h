@@ -9,8 +9,11 @@
 
 #include "tokdrain/base.h"
 
+enum { TD_HDR_BLOCK_BITS = 8, TD_HDR_BLOCK = 1 << TD_HDR_BLOCK_BITS };
+
 typedef struct td_hdr {
     uint64_t *counts;     /* cell_count of them */
+    uint64_t *blocks;     /* sums of TD_HDR_BLOCK cells each, so that walks can step over them */
     uint32_t cell_count;
     uint32_t first, last; /* cells in use lie in [first, last]; first > last: none */
     unsigned sub_bits;    /* 2^sub_bits values have a cell of their own */
@@ -39,6 +42,7 @@ static inline void td_hdr_add(td_hdr *h, int64_t value)
 {
     uint32_t cell = td_hdr_cell(h, value);
     h->counts[cell]++;
+    h->blocks[cell >> TD_HDR_BLOCK_BITS]++;
     h->total++;
     if (cell < h->first)
         h->first = cell;

@@ -49,6 +49,24 @@ static bool make_buckets(td_summary *sum, uint32_t buckets, td_arena *a)
     return true;
 }
 
+/* Puts each cell into the bucket of its highest value; blocks that lie in one bucket as a whole. */
+static void fill_buckets(td_summary *sum, const td_hdr *h)
+{
+    uint32_t at = 0;
+    for (uint32_t cell = h->first; cell <= h->last && sum->bucket_count != 0; cell++) {
+        double value = (double)td_hdr_cell_high(h, cell);
+        while (at + 1 < sum->bucket_count && sum->buckets[at + 1].low <= value)
+            at++;
+        uint32_t end = cell | (TD_HDR_BLOCK - 1);
+        double highest = (double)td_hdr_cell_high(h, end);
+        bool is_whole = cell % TD_HDR_BLOCK == 0 &&
+                        (at + 1 == sum->bucket_count || highest < sum->buckets[at + 1].low);
+        sum->buckets[at].count += is_whole ? h->blocks[cell >> TD_HDR_BLOCK_BITS]
+                                           : h->counts[cell];
+        cell = is_whole ? end : cell;
+    }
+}
+
 bool td_summary_live(td_summary *sum, const td_series *s, uint32_t buckets, td_arena *a)
 {
     fill_sums(sum, s);
@@ -60,15 +78,7 @@ bool td_summary_live(td_summary *sum, const td_series *s, uint32_t buckets, td_a
     td_hdr_percentiles(&s->hdr, td_percentiles, TD_PERCENTILES, percentiles);
     for (size_t i = 0; i < TD_PERCENTILES; i++)
         sum->percentiles[i] = (double)percentiles[i];
-    uint32_t at = 0;
-    for (uint32_t cell = s->hdr.first; cell <= s->hdr.last && buckets != 0; cell++) {
-        if (s->hdr.counts[cell] == 0)
-            continue;
-        double value = (double)td_hdr_cell_high(&s->hdr, cell);
-        while (at + 1 < buckets && sum->buckets[at + 1].low <= value)
-            at++;
-        sum->buckets[at].count += s->hdr.counts[cell];
-    }
+    fill_buckets(sum, &s->hdr);
     return true;
 }
 
