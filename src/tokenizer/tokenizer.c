@@ -49,7 +49,8 @@ static td_code load(td_str bytes, bool any, const char *encoding, td_tokenizer *
     }
     if (tok != NULL)
         destroy(tok);
-    if (err != NULL && local.offset != TD_NO_OFFSET)
+    bool has_lines = !any || tk_format_of(bytes) != TK_FORMAT_SENTENCEPIECE;
+    if (err != NULL && local.offset != TD_NO_OFFSET && has_lines)
         td_error_locate(&local, bytes);
     if (err != NULL)
         td_error_move(err, &local);
