@@ -131,7 +131,7 @@ static void compare(uint32_t k, td_str text)
     if (td_cutter_begin(c, text, 0, &err) != TD_OK)
         __builtin_trap();
     while (td_cutter_stretch(c, &stretch)) {
-        if (td_cutter_enter(c, &err) != TD_OK)
+        if (td_cutter_enter(c, &stretch, &err) != TD_OK)
             __builtin_trap();
         while (td_cutter_next(c, &s)) {
             if (td_segment_count(fast[k], &s, &n, &err) != TD_OK)

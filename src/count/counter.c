@@ -52,8 +52,8 @@ struct td_counter {
     size_t items_max, bytes_max, bytes;
     unsigned running;
     bool paused, stopping;
-    bool draining;     /* the collector takes results in batches */
-    uint64_t woken_ns; /* when it was told of some, while draining */
+    bool draining;          /* the collector takes results in batches */
+    uint64_t woken_ns;      /* when it was told of some, while draining */
     unsigned came_up;       /* external workers that started, or could not */
     td_error start_error;   /* of the first that could not */
     td_counter_stats stats; /* done, failed, tokens, reused_tokens */

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE /* getrandom */
 #include "count/memo.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 #ifdef TD_XXH_DISPATCH
@@ -35,6 +36,9 @@ typedef struct shard {
     entry *entries; /* buckets * WAYS */
     uint8_t *hands; /* one a bucket */
     size_t buckets;
+    /* the same two for td_memo_prepare, which takes no lock and may see old ones */
+    atomic_uintptr_t entries_hint;
+    atomic_size_t buckets_hint;
     uint64_t count, hits, misses, evictions;
     char apart[64]; /* the next shard's lock lies on another cache line */
 } shard;
@@ -59,6 +63,8 @@ static bool set_buckets(shard *s, size_t buckets)
     s->entries = entries;
     s->hands = hands;
     s->buckets = buckets;
+    atomic_store_explicit(&s->entries_hint, (uintptr_t)entries, memory_order_relaxed);
+    atomic_store_explicit(&s->buckets_hint, buckets, memory_order_relaxed);
     return true;
 }
 
@@ -124,6 +130,17 @@ static entry *bucket_of(const shard *s, td_memo_key key, size_t *ret_index)
     size_t index = (size_t)((key.low >> 32) * s->buckets >> 32); /* buckets are below 2^32 */
     *ret_index = index;
     return &s->entries[index * WAYS];
+}
+
+void td_memo_prepare(td_memo *m, td_memo_key key)
+{
+    const shard *s = shard_of(m, key);
+    uintptr_t at = atomic_load_explicit(&s->entries_hint, memory_order_relaxed);
+    size_t buckets = atomic_load_explicit(&s->buckets_hint, memory_order_relaxed);
+    at += (size_t)((key.low >> 32) * buckets >> 32) * WAYS * sizeof(entry);
+    for (size_t line = 0; line < WAYS * sizeof(entry); line += 64)
+        __builtin_prefetch((const void *)(at + line)); /* never faults, whatever is there now */
+    __builtin_prefetch(&s->lock);
 }
 
 bool td_memo_find(td_memo *m, td_memo_key key, uint32_t *ret_count)

@@ -24,6 +24,8 @@ void td_memo_free(td_memo *m);
 
 /* The key of a text; salt holds everything else that its count depends on. */
 td_memo_key td_memo_hash(const td_memo *m, td_str text, uint64_t salt);
+/* Brings what td_memo_find will look at nearer. */
+void td_memo_prepare(td_memo *m, td_memo_key key);
 bool td_memo_find(td_memo *m, td_memo_key key, uint32_t *ret_count);
 /* Remembers; forgets something old when there is no room. */
 void td_memo_put(td_memo *m, td_memo_key key, uint32_t count);

@@ -52,7 +52,7 @@ static td_code count_stretch(const td_text_count_job *job, const td_segment *str
                              uint64_t *tokens, uint64_t *reused, td_error *err)
 {
     unsigned n = 0;
-    TD_TRY(td_cutter_enter(job->cutter, err));
+    TD_TRY(td_cutter_enter(job->cutter, stretch, err));
     for (td_segment s; td_cutter_next(job->cutter, &s);) {
         if (++n % CHECK_EVERY == 0)
             TD_TRY(check(job, err));
@@ -67,27 +67,47 @@ static td_code count_stretch(const td_text_count_job *job, const td_segment *str
     return TD_OK;
 }
 
+typedef struct hashed_stretch {
+    td_segment segment;
+    td_memo_key key;
+    bool there;
+} hashed_stretch;
+
+static hashed_stretch next_stretch(const td_text_count_job *job)
+{
+    hashed_stretch s = { .there = false };
+    s.there = td_cutter_stretch(job->cutter, &s.segment);
+    if (s.there) {
+        s.key = td_memo_hash(job->memo, s.segment.text, s.segment.state);
+        td_memo_prepare(job->memo, s.key);
+    }
+    return s;
+}
+
+/* The next stretch is hashed before one is looked up: memory is slower than that. */
 static td_code count_stretches(const td_text_count_job *job, td_str text, uint64_t *ret_tokens,
                                uint64_t *ret_reused, td_error *err)
 {
     TD_TRY(td_cutter_begin(job->cutter, text, job->flags, err));
     uint64_t tokens = 0, reused = 0;
     unsigned n = 0;
-    for (td_segment s; td_cutter_stretch(job->cutter, &s);) {
+    hashed_stretch next = next_stretch(job);
+    while (next.there) {
+        hashed_stretch s = next;
+        next = next_stretch(job);
         if (++n % CHECK_EVERY == 0)
             TD_TRY(check(job, err));
-        td_memo_key key = td_memo_hash(job->memo, s.text, s.state);
         uint32_t known;
-        if (td_memo_find(job->memo, key, &known)) {
+        if (td_memo_find(job->memo, s.key, &known)) {
             tokens += known;
             reused += known;
             continue;
         }
         uint64_t count = 0;
-        TD_TRY(count_stretch(job, &s, &count, &reused, err));
+        TD_TRY(count_stretch(job, &s.segment, &count, &reused, err));
         tokens += count;
         if (count <= UINT32_MAX)
-            td_memo_put(job->memo, key, (uint32_t)count);
+            td_memo_put(job->memo, s.key, (uint32_t)count);
     }
     *ret_tokens = tokens;
     *ret_reused = reused;

@@ -20,7 +20,7 @@ struct td_cutter {
     td_str all;         /* what was begun */
     size_t next;        /* bytes of it in stretches that were given out */
     bool ended;         /* so was the last stretch */
-    td_segment stretch; /* the one given out last; all that follows is about it */
+    td_segment stretch; /* the one entered; all that follows is about it */
     td_str text;
     size_t at;    /* bytes given out */
     size_t begin; /* of what lies between the added tokens around it; SIZE_MAX: before the text */
@@ -85,7 +85,7 @@ td_code td_cutter_begin(td_cutter *c, td_str text, unsigned flags, td_error *err
 }
 
 /* Gives out a stretch up to byte end. */
-static void set_stretch(td_cutter *c, size_t end)
+static td_segment stretch_to(td_cutter *c, size_t end)
 {
     uint32_t state = TD_SEG_STRETCH;
     if ((c->flags & TD_ENCODE_PLAIN_TEXT) != 0)
@@ -97,8 +97,9 @@ static void set_stretch(td_cutter *c, size_t end)
     c->ended = end == c->all.len;
     if (c->ended && (c->flags & TD_ENCODE_ADD_SPECIAL) != 0)
         state |= TD_SEG_SPECIAL;
-    c->stretch = (td_segment){ { c->all.ptr + c->next, end - c->next }, state };
+    td_segment s = { { c->all.ptr + c->next, end - c->next }, state };
     c->next = end;
+    return s;
 }
 
 bool td_cutter_stretch(td_cutter *c, td_segment *ret)
@@ -106,14 +107,14 @@ bool td_cutter_stretch(td_cutter *c, td_segment *ret)
     if (c->ended)
         return false;
     bool plain = (c->flags & TD_ENCODE_PLAIN_TEXT) != 0;
-    set_stretch(c, c->can_cut ? tk_chunks_stretch_end(&c->chunks, c->all, c->next, plain)
-                              : c->all.len);
-    *ret = c->stretch;
+    *ret = stretch_to(c, c->can_cut ? tk_chunks_stretch_end(&c->chunks, c->all, c->next, plain)
+                                    : c->all.len);
     return true;
 }
 
-td_code td_cutter_enter(td_cutter *c, td_error *err)
+td_code td_cutter_enter(td_cutter *c, const td_segment *stretch, td_error *err)
 {
+    c->stretch = *stretch;
     c->text = c->stretch.text;
     size_t good = td_utf8_check_strict(c->text);
     if (good != c->text.len) {
@@ -134,8 +135,8 @@ td_code td_cutter_start(td_cutter *c, td_str text, unsigned flags, td_error *err
     td_error local = TD_ERROR_INIT;
     td_code code = td_cutter_begin(c, text, flags, &local);
     if (code == TD_OK) {
-        set_stretch(c, text.len);
-        code = td_cutter_enter(c, &local);
+        td_segment whole = stretch_to(c, text.len);
+        code = td_cutter_enter(c, &whole, &local);
     }
     if (code != TD_OK && err != NULL)
         td_error_move(err, &local);

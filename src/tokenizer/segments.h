@@ -18,7 +18,7 @@
  *     td_cutter_begin(c, text, flags, &err);
  *     for (td_segment stretch; td_cutter_stretch(c, &stretch);)
  *         if (memo has no [stretch.text, stretch.state])
- *             td_cutter_enter(c, &err), then td_cutter_next as above
+ *             td_cutter_enter(c, &stretch, &err), then td_cutter_next as above
  *
  * With TD_ENCODE_ADD_SPECIAL the ids that the post-processor adds belong to a segment of their
  * own with an empty text, which comes last (so a text may have segments although it is empty), and
@@ -63,8 +63,8 @@ bool td_cutter_next(td_cutter *c, td_segment *ret);
 /* The same by stretches, whose UTF-8 is checked when they are entered. */
 TD_NODISCARD td_code td_cutter_begin(td_cutter *c, td_str text, unsigned flags, td_error *err);
 bool td_cutter_stretch(td_cutter *c, td_segment *ret);
-/* Makes td_cutter_next give the segments of the stretch that came last. */
-TD_NODISCARD td_code td_cutter_enter(td_cutter *c, td_error *err);
+/* Makes td_cutter_next give the segments of a stretch; the stretches go on where they were. */
+TD_NODISCARD td_code td_cutter_enter(td_cutter *c, const td_segment *stretch, td_error *err);
 
 /* From now on all texts are refused, and why; ids can be decoded. Right after loading only. why
  * must outlive the tokenizer. */

@@ -58,7 +58,7 @@ static td_code count_segments(td_encoder *enc, td_str text, unsigned flags, size
     *ret = 0;
     td_segment stretch, seg;
     while (code == TD_OK && td_cutter_stretch(cutter, &stretch)) {
-        code = td_cutter_enter(cutter, err);
+        code = td_cutter_enter(cutter, &stretch, err);
         while (code == TD_OK && td_cutter_next(cutter, &seg)) {
             size_t n = 0;
             if (seg.text.ptr != text.ptr + at)

@@ -188,7 +188,7 @@ static size_t cut_stretches(td_encoder *enc, td_cutter *c, td_str text, unsigned
     assert_int_equal(td_cutter_begin(c, text, flags, &err), TD_OK);
     for (td_segment stretch; td_cutter_stretch(c, &stretch); stretches++) {
         assert_ptr_equal(stretch.text.ptr, text.ptr + at);
-        assert_int_equal(td_cutter_enter(c, &err), TD_OK);
+        assert_int_equal(td_cutter_enter(c, &stretch, &err), TD_OK);
         for (td_segment s; td_cutter_next(c, &s);) {
             assert_int_equal(td_segment_count(enc, &s, &n, &err), TD_OK);
             assert_ptr_equal(s.text.ptr, text.ptr + at);
