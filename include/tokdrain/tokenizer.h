@@ -66,7 +66,8 @@ enum {
 };
 
 /* Borrowed from the encoder; valid until its next call. starts and ends are offsets of each id into
- * the input text, NULL unless TD_ENCODE_OFFSETS was given. */
+ * the input text, NULL unless TD_ENCODE_OFFSETS was given. As in the reference, byte tokens for a
+ * prefix or suffix that the model puts to characters can have places beyond the text's end. */
 typedef struct td_ids {
     const td_id *ids;
     const uint32_t *starts, *ends;

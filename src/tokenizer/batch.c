@@ -10,9 +10,10 @@
 /* Offsets nearly always ascend, so one cursor that walks both ways is enough. */
 typedef struct cursor {
     td_str text;
-    size_t byte, point;
+    size_t byte, point; /* so many characters start before byte */
 } cursor;
 
+/* The character that a byte of the text belongs to. */
 static uint32_t point_at(cursor *c, size_t byte)
 {
     const char *p = c->text.ptr;
@@ -22,15 +23,23 @@ static uint32_t point_at(cursor *c, size_t byte)
         c->point += !td_utf8_is_cont(p[c->byte]);
     for (; c->byte > byte; c->byte--)
         c->point -= !td_utf8_is_cont(p[c->byte - 1]);
-    return (uint32_t)c->point;
+    return (uint32_t)(c->point - td_utf8_is_cont(p[byte]));
 }
 
+/* As the reference converts them: what starts behind the text keeps its numbers. (Byte tokens that
+ * stand for a prefix or suffix of the model have such places, and so has an empty token at the
+ * end.) */
 void tk_offsets_to_code_points(td_str text, uint32_t *starts, uint32_t *ends, size_t count)
 {
     cursor c = { text, 0, 0 };
     for (size_t i = 0; i < count; i++) {
+        uint32_t end = ends[i];
+        if (starts[i] >= text.len)
+            continue;
         starts[i] = point_at(&c, starts[i]);
-        ends[i] = point_at(&c, ends[i]);
+        ends[i] = end < text.len    ? point_at(&c, end)
+                  : end == text.len ? point_at(&c, end - 1) + 1
+                                    : starts[i] + 2;
     }
 }
 

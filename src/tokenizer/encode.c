@@ -46,11 +46,16 @@ static void put_id(tk_encoding *e, td_id id, uint32_t start, uint32_t end, td_st
 static void original_span(const tk_text *t, uint32_t start, uint32_t end, bool empty_at_start,
                           uint32_t *ret_start, uint32_t *ret_end)
 {
+    if (end > t->len) { /* beyond the piece: as the reference leaves it */
+        *ret_start = start;
+        *ret_end = end;
+        return;
+    }
     if (start == end && empty_at_start) {
         *ret_start = *ret_end = t->align[start].start;
         return;
     }
-    if (start == end || end > t->len) {
+    if (start == end) {
         *ret_start = t->from + start;
         *ret_end = t->from + end;
         return;
@@ -208,6 +213,8 @@ static td_code begin(td_encoder *enc, td_str text, unsigned flags, td_error *err
     ctx->inside = (flags & TK_ENCODE_INSIDE) != 0;
     ctx->joined = (flags & TK_ENCODE_JOINED) != 0;
     ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || enc->tok->always_track;
+    ctx->code_points =
+        (flags & TD_ENCODE_OFFSETS) != 0 && (flags & TD_ENCODE_CODE_POINTS) != 0;
     return TD_OK;
 }
 
@@ -233,6 +240,8 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
         TD_TRY(tok->pretok->apply(tok->pretok, ctx, &pieces, err));
     *ret = (tk_encoding){ 0 };
     TD_TRY(run_models(enc, &pieces, ret, err));
+    if (ctx->code_points)
+        tk_offsets_to_code_points(text, ret->starts, ret->ends, ret->count);
     return post_process(enc, flags, ret, err);
 }
 
@@ -271,8 +280,6 @@ td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids,
     td_error local = TD_ERROR_INIT;
     TD_TRY(hand_over(tk_encode(enc, text, flags, &e, &local), &local, err));
     bool offsets = (flags & TD_ENCODE_OFFSETS) != 0;
-    if (offsets && (flags & TD_ENCODE_CODE_POINTS) != 0)
-        tk_offsets_to_code_points(text, e.starts, e.ends, e.count);
     *ret_ids = (td_ids){ .ids = e.ids,
                          .starts = offsets ? e.starts : NULL,
                          .ends = offsets ? e.ends : NULL,

@@ -77,6 +77,7 @@ typedef struct tk_ctx {
     td_arena arena;
     td_str input;    /* the original text */
     bool track;      /* keep alignments */
+    bool code_points; /* post-processing sees offsets in code points, as in the reference */
     bool inside;     /* the input stands behind other text, which is counted elsewhere */
     bool joined;     /* the same, without an added token in between */
     void *region;    /* the regex engine's registers, made on first use */

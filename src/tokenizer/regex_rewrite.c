@@ -4,18 +4,30 @@
  * negations) is written out as the ranges that the reference uses; all else is copied. What cannot
  * be written out (grapheme clusters, options that change the classes, extended syntax) is refused.
  * Inside brackets the ranges join the class, outside they make one. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "tokenizer/regex.h"
 #include "unicode/unicode.h"
+#include "unicode/unicode_ref.h"
+
+enum { GROUPS_MAX = 250 };
 
 typedef struct rewriter {
     const char *p, *end;
     td_buf *out;
     uint32_t depth; /* of [ */
+    uint32_t groups;
+    bool folds[GROUPS_MAX + 1]; /* of the groups around: whether case is ignored */
     td_error *err;
 } rewriter;
+
+static bool is_folding(const rewriter *r)
+{
+    return r->folds[r->groups];
+}
 
 static td_code buf_code(rewriter *r, td_code code)
 {
@@ -55,6 +67,34 @@ static td_code put_ranges(rewriter *r, const td_range *ranges, size_t count, boo
     return next <= 0x10FFFF ? put_range(r, next, 0x10FFFF) : TD_OK;
 }
 
+/* What the engine's own table of Latin-1 adds to words where no brackets are around them. */
+static const td_range latin_words[] = { { 0xB2, 0xB3 }, { 0xB9, 0xB9 }, { 0xBC, 0xBE } };
+
+/* Case variants that the engine does not know yet, of a class whose case is ignored. */
+static td_code put_new_variants(rewriter *r, const td_range *ranges, size_t count, bool negate)
+{
+    size_t pairs;
+    const uint32_t(*pair)[2] = td_re_new_case_variants(&pairs);
+    for (size_t i = 0; i < pairs; i++) {
+        if (td_re_in_class(ranges, count, pair[i][0]) != negate &&
+            td_re_in_class(ranges, count, pair[i][1]) == negate)
+            TD_TRY(put_range(r, pair[i][1], pair[i][1]));
+    }
+    return TD_OK;
+}
+
+/* A class outside of brackets; the engine does not ignore its case. */
+static td_code put_bare_class(rewriter *r, const td_range *ranges, size_t count, bool negate)
+{
+    if (is_folding(r))
+        TD_TRY(put(r, TD_STR("(?-i:")));
+    TD_TRY(put(r, negate ? TD_STR("[^") : TD_STR("[")));
+    if (ranges == td_re_class(TD_STR("word"), &(size_t){ 0 }))
+        TD_TRY(put_ranges(r, latin_words, sizeof latin_words / sizeof *latin_words, false));
+    TD_TRY(put_ranges(r, ranges, count, false)); /* the engine negates */
+    return put(r, is_folding(r) ? TD_STR("])") : TD_STR("]"));
+}
+
 static td_code put_class(rewriter *r, td_str name, bool negate)
 {
     size_t count = 0;
@@ -63,10 +103,9 @@ static td_code put_class(rewriter *r, td_str name, bool negate)
         return td_fail(r->err, TD_E_TOKENIZER, "unsupported character class '%.*s' in a pattern",
                        name.len < 60 ? (int)name.len : 60, name.ptr);
     if (r->depth == 0)
-        TD_TRY(put(r, negate ? TD_STR("[^") : TD_STR("[")));
-    /* Outside brackets the engine negates; inside, the complement is written out. */
-    TD_TRY(put_ranges(r, ranges, count, negate && r->depth != 0));
-    return r->depth == 0 ? put(r, TD_STR("]")) : TD_OK;
+        return put_bare_class(r, ranges, count, negate);
+    TD_TRY(put_ranges(r, ranges, count, negate));
+    return is_folding(r) ? put_new_variants(r, ranges, count, negate) : TD_OK;
 }
 
 /* \p{Name}, \p{^Name} or \P{Name}; p stands behind the p. */
@@ -158,23 +197,62 @@ static bool posix_class(rewriter *r, td_code *ret_code)
     if (negate)
         name = td_str_from_offset(name, 1);
     r->p += close + 2;
-    *ret_code = put_class(r, name, negate);
+    char own[32]; /* the list has [:name:] where that is not \p{name} */
+    size_t count;
+    int len = snprintf(own, sizeof own, "[:%.*s:]", (int)name.len, name.ptr);
+    td_str full = { own, (size_t)len };
+    *ret_code = put_class(r, td_re_class(full, &count) != NULL ? full : name, negate);
     return true;
 }
 
-/* Options behind "(?": refuses those under which the rewriting would not hold. */
+static td_code push_group(rewriter *r, bool fold)
+{
+    if (r->groups == GROUPS_MAX)
+        return unsupported(r, "groups nested so deeply");
+    r->folds[++r->groups] = fold;
+    return TD_OK;
+}
+
+/* Options behind "(?": refuses those under which the rewriting would not hold. "(?i)" is for the
+ * rest of the group around it. */
 static td_code group(rewriter *r)
 {
     const char *q = r->p + 2;
+    bool fold = is_folding(r), on = true;
     for (; q < r->end && strchr("imxWDSPCILyaN-{}gw", *q) != NULL && *q != '\0'; q++) {
         if (strchr("imC-", *q) == NULL)
             return unsupported(r, "options other than i and m");
+        if (*q == '-')
+            on = false;
+        else if (*q == 'i')
+            fold = on;
     }
-    TD_TRY(put(r, (td_str){ r->p, 2 }));
-    r->p += 2;
-    if (r->p < r->end && *r->p == '#')
+    if (q < r->end && *q == '#')
         return unsupported(r, "comments");
+    if (q < r->end && *q == ')')
+        r->folds[r->groups] = fold;
+    else
+        TD_TRY(push_group(r, fold));
+    size_t len = q < r->end && *q == ')' ? (size_t)(q + 1 - r->p) : 2;
+    TD_TRY(put(r, (td_str){ r->p, len }));
+    r->p += len;
     return TD_OK;
+}
+
+/* A character of the pattern, whose newer case variant the engine does not know. */
+static td_code literal(rewriter *r)
+{
+    const char *from = r->p;
+    uint32_t c = td_utf8_next(&r->p, r->end);
+    uint32_t variant = is_folding(r) ? td_re_new_case_variant(c) : 0;
+    if (variant == 0)
+        return put(r, (td_str){ from, (size_t)(r->p - from) });
+    if (r->depth != 0)
+        return unsupported(r, "ignoring the case of such a character in brackets");
+    TD_TRY(put(r, TD_STR("[")));
+    TD_TRY(put_range(r, c, c));
+    TD_TRY(put_range(r, variant, variant));
+    return put(r, TD_STR("]"));
 }
 
 static td_code open_bracket(rewriter *r)
@@ -195,7 +273,7 @@ static td_code open_bracket(rewriter *r)
 
 td_code tk_regex_rewrite(td_str pattern, td_buf *out, td_error *err)
 {
-    rewriter r = { pattern.ptr, pattern.ptr + pattern.len, out, 0, err };
+    rewriter r = { .p = pattern.ptr, .end = pattern.ptr + pattern.len, .out = out, .err = err };
     while (r.p < r.end) {
         td_code code = TD_OK;
         if (*r.p == '\\') {
@@ -210,8 +288,14 @@ td_code tk_regex_rewrite(td_str pattern, td_buf *out, td_error *err)
             TD_TRY(put(&r, (td_str){ r.p++, 1 }));
         } else if (*r.p == '(' && r.depth == 0 && r.end - r.p > 1 && r.p[1] == '?') {
             TD_TRY(group(&r));
-        } else {
+        } else if (*r.p == '(' && r.depth == 0) {
+            TD_TRY(push_group(&r, is_folding(&r)));
             TD_TRY(put(&r, (td_str){ r.p++, 1 }));
+        } else if (*r.p == ')' && r.depth == 0) {
+            r.groups -= r.groups != 0;
+            TD_TRY(put(&r, (td_str){ r.p++, 1 }));
+        } else {
+            TD_TRY(literal(&r));
         }
     }
     return TD_OK;

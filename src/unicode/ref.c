@@ -116,6 +116,12 @@ int td_re_case_variants(uint32_t c, uint32_t out[3])
     return n;
 }
 
+const uint32_t (*td_re_new_case_variants(size_t *ret_count))[2]
+{
+    *ret_count = FOLD_NEW_COUNT;
+    return fold_new;
+}
+
 uint32_t td_re_new_case_variant(uint32_t c)
 {
     size_t i = lower_bound(fold_new, FOLD_NEW_COUNT, c);

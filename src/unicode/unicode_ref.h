@@ -58,5 +58,7 @@ int td_re_case_variants(uint32_t c, uint32_t out[3]);
  * characters: so a pattern that names c under (?i) means the same in both engines once the literal
  * c is [cd], and a class that holds c holds d. All else about (?i) is the same in both. */
 uint32_t td_re_new_case_variant(uint32_t c);
+/* All of them, as pairs of a character and its variant. */
+const uint32_t (*td_re_new_case_variants(size_t *ret_count))[2];
 
 #endif

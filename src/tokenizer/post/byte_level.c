@@ -34,9 +34,13 @@ static size_t count_trailing(td_str s)
     return n;
 }
 
-/* at moved forward by n characters, not beyond end. */
-static uint32_t forward(td_str text, uint32_t at, uint32_t end, size_t n)
+/* at moved forward by n characters, not beyond end. Code points, and bytes behind the text, are
+ * numbers only. */
+static uint32_t forward(const tk_ctx *ctx, uint32_t at, uint32_t end, size_t n)
 {
+    td_str text = ctx->input;
+    if (ctx->code_points || end > text.len)
+        return end <= at || n >= end - at ? end : at + (uint32_t)n;
     const char *p = text.ptr + at, *stop = text.ptr + end;
     while (n-- > 0 && p < stop)
         td_utf8_next(&p, stop);
@@ -44,8 +48,11 @@ static uint32_t forward(td_str text, uint32_t at, uint32_t end, size_t n)
 }
 
 /* at moved back by n characters; at itself when there are not that many. */
-static uint32_t backward(td_str text, uint32_t at, size_t n)
+static uint32_t backward(const tk_ctx *ctx, uint32_t at, size_t n)
 {
+    td_str text = ctx->input;
+    if (ctx->code_points || at > text.len)
+        return n <= at ? at - (uint32_t)n : at;
     const char *p = text.ptr + at;
     for (; n != 0; n--) {
         if (p == text.ptr)
@@ -65,8 +72,8 @@ void tk_trim_offsets(const tk_ctx *ctx, tk_encoding *enc, bool add_prefix_space)
         bool is_first = i == tk_part_start(enc, part) || enc->starts[i] == 0;
         if (is_first && add_prefix_space && leading == 1)
             leading = 0;
-        enc->starts[i] = forward(ctx->input, enc->starts[i], enc->ends[i], leading);
-        uint32_t end = backward(ctx->input, enc->ends[i], trailing);
+        enc->starts[i] = forward(ctx, enc->starts[i], enc->ends[i], leading);
+        uint32_t end = backward(ctx, enc->ends[i], trailing);
         enc->ends[i] = end > enc->starts[i] ? end : enc->starts[i];
     }
 }
