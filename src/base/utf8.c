@@ -104,17 +104,36 @@ __attribute__((target("ssse3"))) static __m128i pair_errors(__m128i v, __m128i b
     return _mm_and_si128(_mm_and_si128(a, b), c);
 }
 
+/* Where the first 64 bytes from i on begin that are not all ASCII. The next ones are asked for well
+ * ahead: a text that is looked at for the first time comes from far away. */
+static size_t skip_ascii(td_str s, size_t i)
+{
+    enum { AHEAD = 1536 };
+    for (; i + 64 <= s.len; i += 64) {
+        const __m128i *p = (const __m128i *)(const void *)(s.ptr + i);
+        __m128i a = _mm_or_si128(_mm_loadu_si128(p), _mm_loadu_si128(p + 1));
+        __m128i b = _mm_or_si128(_mm_loadu_si128(p + 2), _mm_loadu_si128(p + 3));
+        if (_mm_movemask_epi8(_mm_or_si128(a, b)) != 0)
+            break;
+        __builtin_prefetch(s.len - i > AHEAD ? s.ptr + i + AHEAD : s.ptr);
+    }
+    return i;
+}
+
 /* A character boundary up to which s is valid: at least all but the last block and the one that
  * holds the first error. */
 __attribute__((target("ssse3"))) static size_t check_blocks(td_str s, bool surrogates)
 {
     const __m128i zero = _mm_setzero_si128();
     __m128i last = zero;
-    size_t i = 0;
+    size_t i = skip_ascii(s, 0);
     for (; i + 16 <= s.len; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.ptr + i));
         if (_mm_movemask_epi8(_mm_or_si128(v, last)) == 0) {
-            last = v; /* ASCII, and nothing before it that could be incomplete */
+            /* ASCII, and nothing before it that could be incomplete */
+            size_t more = skip_ascii(s, i + 16);
+            i = more - 16;
+            last = zero; /* as good as what stands there */
             continue;
         }
         __m128i before2 = _mm_alignr_epi8(v, last, 14), before3 = _mm_alignr_epi8(v, last, 13);
