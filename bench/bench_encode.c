@@ -1,11 +1,15 @@
 /* bench_encode.c - one measurement of encoding, in a process of its own.
  *
- *     bench_encode TOKENIZER.JSON TEXT DOC_BYTES PASSES ids|count
+ *     bench_encode TOKENIZER.JSON TEXT DOC_BYTES PASSES ids|count [THREADS]
  *
  * Loads, makes one call with a short text, then encodes all documents of TEXT (cut into DOC_BYTES
  * each) once for the cold figure and PASSES times for the warm ones. CPU seconds, as one line of
- * JSON; crc is of all ids of the first pass, so that runs of other programs can be compared. */
+ * JSON; crc is of all ids of the first pass, so that runs of other programs can be compared.
+ *
+ * With THREADS: seconds by the clock for warm passes over all documents, which so many threads
+ * share out among them, each with an encoder of its own. */
 #define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,10 +122,79 @@ static double pass(job *j, bool check)
     return sum;
 }
 
+/* ---- threads ---- */
+
+enum { THREADS_MAX = 64 };
+
+typedef struct share {
+    job j;
+    td_tokenizer *tok;
+    size_t number, of; /* takes every document whose number is number modulo of */
+    long passes;
+    pthread_barrier_t *barrier;
+    double best;
+} share;
+
+static double clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *run_share(void *arg)
+{
+    share *s = arg;
+    job *j = &s->j;
+    j->enc = td_encoder_new(s->tok);
+    for (long i = 0; j->enc != NULL && i <= s->passes; i++) {
+        pthread_barrier_wait(s->barrier);
+        double start = clock_now();
+        for (size_t at = 0, n = 0, end; at < j->len; at = end, n++) {
+            end = j->len - at > j->doc ? at + j->doc : j->len;
+            while (end < j->len && ((unsigned char)j->text[end] & 0xC0) == 0x80)
+                end--;
+            if (n % s->of == s->number && one(j, (td_str){ j->text + at, end - at }, false) < 0)
+                exit(1);
+        }
+        pthread_barrier_wait(s->barrier);
+        double took = clock_now() - start;
+        s->best = i <= 1 || took < s->best ? took : s->best;
+    }
+    td_encoder_free(j->enc);
+    return NULL;
+}
+
+/* The first pass only fills the caches. */
+static int run_threads(const job *j, td_tokenizer *tok, size_t count, long passes)
+{
+    static share shares[THREADS_MAX];
+    pthread_t threads[THREADS_MAX];
+    pthread_barrier_t barrier;
+    if (count < 1 || count > THREADS_MAX ||
+        pthread_barrier_init(&barrier, NULL, (unsigned)count) != 0)
+        return 2;
+    for (size_t i = 0; i < count; i++) {
+        shares[i] = (share){ *j, tok, i, count, passes, &barrier, 0 };
+        if (pthread_create(&threads[i], NULL, run_share, &shares[i]) != 0)
+            return 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    double best = shares[0].best;
+    for (size_t i = 1; i < count; i++)
+        best = shares[i].best > best ? shares[i].best : best;
+    printf("{\"threads\": %zu, \"warm_s\": %.6f, \"mb_s\": %.1f}\n", count, best,
+           (double)j->len / 1e6 / best);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 6) {
-        fprintf(stderr, "usage: bench_encode TOKENIZER.JSON TEXT DOC_BYTES PASSES ids|count\n");
+    if (argc != 6 && argc != 7) {
+        fprintf(stderr,
+                "usage: bench_encode TOKENIZER.JSON TEXT DOC_BYTES PASSES ids|count [THREADS]\n");
         return 2;
     }
     job j = { .doc = (size_t)strtoull(argv[3], NULL, 10), .counting = argv[5][0] == 'c' };
@@ -139,6 +212,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_encode: %s\n", err.message);
         return 1;
     }
+    if (argc == 7)
+        return run_threads(&j, tok, (size_t)strtoull(argv[6], NULL, 10), passes);
     j.enc = td_encoder_new(tok);
     double load = now() - start;
     if (j.enc == NULL)
