@@ -64,6 +64,8 @@ bool tdpy_put(tdpy_state *state, td_build *b, PyObject *obj);
 extern PyType_Spec tdpy_result_spec;
 /* Takes *result (NULL: out of memory). index replaces its own. packed: ids as bytes. */
 PyObject *tdpy_result(tdpy_state *state, td_result *result, uint64_t index, bool packed);
+PyObject *tdpy_result_error(PyObject *result);                   /* borrowed; NULL: none */
+bool tdpy_result_tokens(PyObject *result, uint64_t *ret_tokens); /* false: not counted */
 
 /* ---- models (model.c) ---- */
 
@@ -73,5 +75,23 @@ td_model *tdpy_model_of(PyObject *self); /* borrowed */
 /* ---- queues (queue.c) ---- */
 
 extern PyType_Spec tdpy_queue_spec;
+
+/* Where the requests of a batch come from and where its results go. */
+typedef struct tdpy_feed {
+    td_request *(*request)(void *ctx, size_t at);           /* NULL: an exception is raised */
+    bool (*result)(void *ctx, size_t at, PyObject *result); /* takes it; false: an exception */
+    void *ctx;
+} tdpy_feed;
+
+/* Submits count requests and waits for all results, which come in order. false: an exception is
+ * raised, and what was submitted is dropped. */
+bool tdpy_queue_run(PyObject *queue, size_t count, const tdpy_feed *feed);
+
+/* ---- columns of Arrow (columns.c) ---- */
+
+/* columns(((key, is_json, schema, array), ...), drop_nulls) -> (counts as int64, validity bitmap,
+ * [(row, exception), ...]). The schemas and arrays are capsules of the Arrow C data interface, not
+ * changed by other threads meanwhile; key "": the one column holds whole requests. */
+PyObject *tdpy_queue_columns(PyObject *queue, PyObject *args);
 
 #endif

@@ -435,12 +435,12 @@ static PyObject *queue_abandon(PyObject *obj, PyObject *tickets)
 
 /* ---- whole batches ---- */
 
-/* Submits obj, waiting while the queue is full. */
-static bool submit_waiting(queue_object *q, PyObject *obj, uint64_t index, uint64_t *ret_ticket)
+/* Submits a request of the feed, waiting while the queue is full. */
+static bool submit_waiting(queue_object *q, const tdpy_feed *feed, size_t at, uint64_t *ret_ticket)
 {
-    td_request *request = tdpy_request_or_failed(tdpy_state_of((PyObject *)q), &q->builder, obj);
+    td_request *request = feed->request(feed->ctx, at);
     int taken = 0;
-    while (request != NULL && (taken = try_submit(q, request, index, false, ret_ticket)) == 0) {
+    while (request != NULL && (taken = try_submit(q, request, at, false, ret_ticket)) == 0) {
         if (!step(q)) {
             taken = -1;
             break;
@@ -451,40 +451,67 @@ static bool submit_waiting(queue_object *q, PyObject *obj, uint64_t index, uint6
     return taken == 1;
 }
 
-/* batch(sequence) -> [Result, ...] in its order. Other threads may use the queue meanwhile. */
-static PyObject *queue_batch(PyObject *obj, PyObject *requests)
+/* Drops these tickets; the exception that is raised stays. */
+static void give_up(queue_object *q, const uint64_t *tickets, size_t count)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    for (size_t i = 0; i < count; i++)
+        abandon(q, tickets[i]);
+    stop_abandoned(q);
+    PyErr_Restore(type, value, trace);
+}
+
+bool tdpy_queue_run(PyObject *obj, size_t count, const tdpy_feed *feed)
 {
     queue_object *q = (queue_object *)obj;
-    PyObject *list = PySequence_List(requests);
-    Py_ssize_t count = list != NULL ? PyList_Size(list) : -1;
-    if (count < 0 || counter_of(q) == NULL) {
-        Py_XDECREF(list);
-        return NULL;
-    }
-    uint64_t *tickets = PyMem_Calloc((size_t)count + 1, sizeof *tickets);
-    Py_ssize_t submitted = 0, taken = 0;
+    if (counter_of(q) == NULL)
+        return false;
+    uint64_t *tickets = PyMem_Calloc(count + 1, sizeof *tickets);
+    size_t submitted = 0, taken = 0;
     bool ok = tickets != NULL || PyErr_NoMemory() != NULL;
     while (ok && submitted < count) {
-        ok = submit_waiting(q, PyList_GetItem(list, submitted), (uint64_t)submitted,
-                            &tickets[submitted]);
+        ok = submit_waiting(q, feed, submitted, &tickets[submitted]);
         submitted += ok;
     }
     while (ok && taken < count) {
         PyObject *result = take(q, tickets[taken], true);
-        ok = result != NULL && PyList_SetItem(list, taken, result) == 0;
-        taken += ok;
+        taken += result != NULL;
+        ok = result != NULL && feed->result(feed->ctx, taken - 1, result);
     }
-    if (!ok) {
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        for (Py_ssize_t i = taken; i < submitted; i++)
-            abandon(q, tickets[i]);
-        stop_abandoned(q);
-        PyErr_Restore(type, value, trace);
-        Py_CLEAR(list);
-    }
+    if (!ok && tickets != NULL)
+        give_up(q, tickets + taken, submitted - taken);
     PyMem_Free(tickets);
-    return list;
+    return ok;
+}
+
+typedef struct list_feed {
+    queue_object *q;
+    PyObject *list; /* of requests, which their results replace */
+} list_feed;
+
+static td_request *request_of_list(void *ctx, size_t at)
+{
+    const list_feed *l = ctx;
+    return tdpy_request_or_failed(tdpy_state_of((PyObject *)l->q), &l->q->builder,
+                                  PyList_GetItem(l->list, (Py_ssize_t)at));
+}
+
+static bool result_to_list(void *ctx, size_t at, PyObject *result)
+{
+    return PyList_SetItem(((const list_feed *)ctx)->list, (Py_ssize_t)at, result) == 0;
+}
+
+/* batch(sequence) -> [Result, ...] in its order. Other threads may use the queue meanwhile. */
+static PyObject *queue_batch(PyObject *obj, PyObject *requests)
+{
+    list_feed l = { (queue_object *)obj, PySequence_List(requests) };
+    if (l.list == NULL)
+        return NULL;
+    tdpy_feed feed = { request_of_list, result_to_list, &l };
+    if (!tdpy_queue_run(obj, (size_t)PyList_Size(l.list), &feed))
+        Py_CLEAR(l.list);
+    return l.list;
 }
 
 /* ---- the rest ---- */
@@ -646,6 +673,7 @@ static PyMethodDef queue_methods[] = {
     { "pump", queue_pump, METH_NOARGS, "Results that were submitted as pumped." },
     { "abandon", queue_abandon, METH_O, "Tickets that nobody will take." },
     { "batch", queue_batch, METH_O, "Results of a sequence of requests." },
+    { "columns", tdpy_queue_columns, METH_VARARGS, "Counts of the rows of Arrow arrays." },
     { "stats", queue_stats, METH_NOARGS, "Numbers of the counter." },
     { "leave", queue_leave, METH_NOARGS, "Stop the workers, at the end of the interpreter." },
     { "close", queue_close, METH_NOARGS, "Stop the workers, drop what is queued." },

@@ -129,6 +129,17 @@ PyObject *tdpy_result(tdpy_state *state, td_result *result, uint64_t index, bool
     return (PyObject *)self;
 }
 
+PyObject *tdpy_result_error(PyObject *result)
+{
+    return ((const result_object *)result)->error;
+}
+
+bool tdpy_result_tokens(PyObject *result, uint64_t *ret_tokens)
+{
+    *ret_tokens = ((const result_object *)result)->tokens;
+    return ((const result_object *)result)->counted;
+}
+
 /* ---- the type ---- */
 
 static int result_traverse(PyObject *obj, visitproc visit, void *arg)
