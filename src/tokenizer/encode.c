@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/pretok/pretok.h"
+#include "tokenizer/tiles.h"
 
 /* Steps 1 to 3: pieces of text between added tokens, normalized. */
 static td_code find_pieces(td_encoder *enc, const tk_text *text, unsigned flags, tk_pieces *out,
@@ -150,6 +151,7 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *si
     tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
     if (tok->norm != NULL)
         TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));
+    enc->changed |= text.ptr != piece.ptr;
     td_str s = { text.ptr, text.len };
     size_t from = 0, cursor = 0;
     tk_hit hit;
@@ -193,7 +195,8 @@ static td_code fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink
 static bool is_fast(const td_encoder *enc, unsigned flags)
 {
     return enc->tok->fast != NULL && !enc->general && !enc->tok->always_track &&
-           (flags & (TD_ENCODE_OFFSETS | TD_ENCODE_NO_ADDED)) == 0;
+           (flags & TD_ENCODE_NO_ADDED) == 0 &&
+           ((flags & TD_ENCODE_OFFSETS) == 0 || enc->tok->tiles);
 }
 
 /* Checks the text and makes the context ready for it. */
@@ -218,19 +221,34 @@ static td_code begin(td_encoder *enc, td_str text, unsigned flags, td_error *err
     return TD_OK;
 }
 
+/* Steps 1 to 5 the fast way. *ret_done: false when the general way is needed for the offsets. */
+static td_code encode_fast(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret,
+                           bool *ret_done, td_error *err)
+{
+    tk_sink *sink = &enc->sink;
+    sink->count = 0;
+    sink->counting = false;
+    enc->changed = false;
+    TD_TRY(fast_encode(enc, text, flags, sink, err));
+    *ret = (tk_encoding){ .ids = sink->ids, .count = sink->count, .cap = sink->count };
+    *ret_done = true;
+    if ((flags & TD_ENCODE_OFFSETS) == 0)
+        return TD_OK;
+    *ret_done = !enc->changed;
+    return enc->changed ? TD_OK
+                        : tk_tiles_set(enc->tok, &enc->ctx, text, ret, ret_done, err);
+}
+
 td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
 {
     const td_tokenizer *tok = enc->tok;
     tk_ctx *ctx = &enc->ctx;
     TD_TRY(begin(enc, text, flags, err));
-    if (is_fast(enc, flags)) {
-        tk_sink *sink = &enc->sink;
-        sink->count = 0;
-        sink->counting = false;
-        TD_TRY(fast_encode(enc, text, flags, sink, err));
-        *ret = (tk_encoding){ .ids = sink->ids, .count = sink->count, .cap = sink->count };
+    bool done = false;
+    if (is_fast(enc, flags))
+        TD_TRY(encode_fast(enc, text, flags, ret, &done, err));
+    if (done)
         return post_process(enc, flags, ret, err);
-    }
     tk_text all = { .ptr = text.ptr, .len = (uint32_t)text.len, .to = (uint32_t)text.len };
     if (ctx->track)
         TD_TRY(tk_text_track(ctx, &all, err));

@@ -26,6 +26,7 @@ struct td_tokenizer {
     const tk_padding *padding;       /* NULL: none */
     tk_added added;
     const tk_fast *fast; /* NULL: only the general way */
+    bool tiles;          /* ids tell offsets (tiles.h) */
     const char *no_texts; /* why texts are refused, ids can be decoded; NULL: they are not */
     bool always_track;   /* alignments steer the pipeline (tk_norm.zero_width) */
     size_t source_bytes; /* of the file */
@@ -45,6 +46,7 @@ struct td_encoder {
     tk_cache cache;
     tk_sink sink;
     tk_batch batch;
+    bool changed; /* by the normalizer, since the call began */
     bool general; /* for tests: never the fast way */
 };
 

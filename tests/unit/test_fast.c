@@ -145,6 +145,14 @@ static void compare(td_encoder *a, td_encoder *b, td_str text)
         assert_memory_equal(got.ids, want.ids, want.count * sizeof *want.ids);
     assert_int_equal(td_count(a, text, 0, &count, &err), TD_OK);
     assert_int_equal(count, want.count);
+    assert_int_equal(td_encode(b, text, TD_ENCODE_OFFSETS, &want, &err), TD_OK);
+    assert_int_equal(td_encode(a, text, TD_ENCODE_OFFSETS, &got, &err), TD_OK);
+    assert_int_equal(got.count, want.count);
+    if (want.count == 0)
+        return;
+    assert_memory_equal(got.ids, want.ids, want.count * sizeof *want.ids);
+    assert_memory_equal(got.starts, want.starts, want.count * sizeof *want.starts);
+    assert_memory_equal(got.ends, want.ends, want.count * sizeof *want.ends);
 }
 
 /* bytes: entries are written in characters that stand for bytes. */

@@ -130,6 +130,12 @@ static void compare(td_encoder *fast, td_encoder *general, td_cutter *cutter, td
     assert_int_equal(td_count(fast, text, flags, &count, &err), TD_OK);
     assert_int_equal(count, want);
     assert_int_equal(sum_segments(fast, cutter, text, flags), want);
+    assert_int_equal(td_encode(fast, text, flags | TD_ENCODE_OFFSETS, &a, &err), TD_OK);
+    assert_int_equal(td_encode(general, text, flags | TD_ENCODE_OFFSETS, &b, &err), TD_OK);
+    for (size_t i = 0; i < want; i++)
+        if (a.ids[i] != b.ids[i] || a.starts[i] != b.starts[i] || a.ends[i] != b.ends[i])
+            fail_msg("id %zu: %u to %u, general %u to %u", i, a.starts[i], a.ends[i], b.starts[i],
+                     b.ends[i]);
 }
 
 static void run_model(const char *name, int rounds)

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/load/scan.h"
+#include "tokenizer/tiles.h"
 #include "tokenizer/vocab/vocab.h"
 #include "value/json.h"
 
@@ -195,7 +196,9 @@ static td_code make_all(walker *w, td_tokenizer *tok)
     tok->always_track = (tok->norm != NULL && tok->norm->zero_width) ||
                         (tok->pretok != NULL && tok->pretok->positional &&
                          (tok->norm != NULL || tok->pretok->parts != NULL));
-    return tk_fast_new(&w->load, tok->norm, tok->pretok, tok->model, &tok->fast);
+    TD_TRY(tk_fast_new(&w->load, tok->norm, tok->pretok, tok->model, &tok->fast));
+    tok->tiles = tk_tiles_of(tok);
+    return TD_OK;
 }
 
 td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err)
