@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = (ROOT / (os.environ.get("TD_BUILD") or "build")).resolve()
-FILES = ["test_chat.py", "test_counter.py", "test_memory.py", "test_model.py", "test_spans.py"]
+FILES = ["test_chat.py", "test_counter.py", "test_object_memory.py", "test_model.py", "test_spans.py"]
 # Templates and tokenizers have suites of their own; here it is about objects and threads. Memory
 # that stays is looked for in the plain build: the sanitizer holds back what was freed.
 CHOSEN = ("(objects or arguments and default or counter or reference or results or without or errors"
