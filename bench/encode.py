@@ -30,8 +30,12 @@ PEERS = {"gigatoken": "gigatoken", "fastokens": "fastokens", "snaptokens": "snap
          "tokenizers": "tokenizers"}
 MODELS = ["qwen3", "llama3_1", "gptoss", "deepseek_v3", "gemma3", "llama2"]
 CORPORA = ["english", "code", "cjk", "json", "mixed"]
-RUNS = {"a": "a", "spaces": " ", "newlines": "\n", "digits": "7", "marks": "!", "accents": "\u0301",
-        "han": "\u4e2d", "emoji": "\U0001f600", "letters": None}
+BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+RUNS = {"spaces": " ", "newlines": "\n", "tabs": "\t", "crlf": "\r\n", "a": "a", "digits": "7",
+        "marks": "!", "dashes": "-", "nbsp": "\u00a0", "latin": "\u00e9", "accents": "\u0301",
+        "arabic": "\u0628", "thai": "\u0e01", "han": "\u4e2d", "kana": "\u3042",
+        "emoji": "\U0001f600", "ab": "ab", "a-b": "a b", "indent": "  a", "base64": BASE64,
+        "letters": "abcdefghij"}  # the last two: characters by chance
 
 
 def stdlib():
@@ -102,7 +106,7 @@ def corpora(folder, size):
     made["mixed"] = fill(mixed, size)
     r = random.Random(3)
     for name, unit in RUNS.items():
-        text = unit * (1 << 20) if unit else "".join(r.choices("abcdefghij", k=1 << 20))
+        text = "".join(r.choices(unit, k=1 << 20)) if len(unit) > 4 else unit * (1 << 20)
         made["run-" + name] = fill([text], 1 << 20)
     for name, data in made.items():
         (folder / (name + ".txt")).write_bytes(data)
@@ -235,7 +239,8 @@ def main():
     parser.add_argument("--texts", nargs="*", default=CORPORA)
     parser.add_argument("--docs", nargs="*", type=int, default=[65536, 500])
     parser.add_argument("--peers", nargs="*", default=list(PEERS))
-    parser.add_argument("--runs", nargs="*", default=["qwen3"], help="models for runs of one thing")
+    parser.add_argument("--runs", nargs="*", default=["qwen3", "gemma3"],
+                        help="models for 1 MB of one thing")
     parser.add_argument("--mb", type=float, default=4)
     parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=3, help="processes for each cell")
