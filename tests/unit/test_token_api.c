@@ -54,6 +54,32 @@ static void test_code_points(void **unused)
     td_tokenizer_free(tok);
 }
 
+/* Byte tokens of a prefix push later tokens behind the text, where trimming must not look. */
+static void test_places_behind_the_text(void **unused)
+{
+    (void)unused;
+    td_tokenizer *tok = load("{\"post_processor\": {\"type\": \"ByteLevel\", \"add_prefix_space\": "
+                             "false, \"trim_offsets\": true}, \"model\": {\"type\": \"BPE\", "
+                             "\"byte_fallback\": true, \"continuing_subword_prefix\": \" \", "
+                             "\"vocab\": {\"a\": 0, \" x\": 1, \"<0x20>\": 2, \"<0xC3>\": 3, "
+                             "\"<0xA9>\": 4}, \"merges\": []}}");
+    td_encoder *enc = td_encoder_new(tok);
+    td_error err = TD_ERROR_INIT;
+    td_ids ids;
+    char *text = malloc(4); /* so that reading beyond it shows */
+    assert_non_null(text);
+    memcpy(text, "a\xC3\xA9x", 4);
+    unsigned flags = TD_ENCODE_OFFSETS | TD_ENCODE_CODE_POINTS;
+    assert_int_equal(td_encode(enc, (td_str){ text, 4 }, TD_ENCODE_OFFSETS, &ids, &err), TD_OK);
+    IDS(ids.ids, ids.count, 0, 2, 3, 4, 1);
+    assert_int_equal(td_encode(enc, (td_str){ text, 4 }, flags, &ids, &err), TD_OK);
+    IDS(ids.starts, ids.count, 0, 1, 1, 2, 5);
+    IDS(ids.ends, ids.count, 1, 2, 2, 3, 5);
+    free(text);
+    td_encoder_free(enc);
+    td_tokenizer_free(tok);
+}
+
 static void test_batch(void **unused)
 {
     (void)unused;
@@ -182,8 +208,11 @@ static void test_limits(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_code_points), cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_stream),      cmocka_unit_test(test_stream_that_changes),
+        cmocka_unit_test(test_code_points),
+        cmocka_unit_test(test_places_behind_the_text),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_stream_that_changes),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
