@@ -247,8 +247,11 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
     bool done = false;
     if (is_fast(enc, flags))
         TD_TRY(encode_fast(enc, text, flags, ret, &done, err));
-    if (done)
+    if (done) {
+        if (ctx->code_points)
+            tk_offsets_to_code_points(text, ret->starts, ret->ends, ret->count);
         return post_process(enc, flags, ret, err);
+    }
     tk_text all = { .ptr = text.ptr, .len = (uint32_t)text.len, .to = (uint32_t)text.len };
     if (ctx->track)
         TD_TRY(tk_text_track(ctx, &all, err));
