@@ -92,3 +92,14 @@ def make(kind, message, file, line, column, offset, message_index, index, excerp
     """The exception for an error of the library."""
     return _KINDS[kind](message, file=file, line=line, column=column, offset=offset,
                         message_index=message_index, index=index, excerpt=excerpt)
+
+
+def error_text(error):
+    """One line for an error: its kind, what it is, and where in the template."""
+    place = [error.file] if error.file is not None else []
+    place += [f"line {error.line}"] if error.line is not None else []
+    place += [f"column {error.column}"] if error.column is not None else []
+    # Places in the input are those of a text that was made of the row.
+    where = f" ({', '.join(place)})" if place and error.kind != "input" else ""
+    text = f"{error.kind}: {error.message}{where}"
+    return text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a column

@@ -14,7 +14,7 @@ except ImportError as error:
     raise ImportError("tokdrain.arrow needs pyarrow: pip install pyarrow") from error
 
 from tokdrain._counter import Counter
-from tokdrain._errors import InputError
+from tokdrain._errors import InputError, error_text
 
 BATCH_ROWS = 16384  # on their way at a time
 # Keys of a request (docs/cli.md) whose texts are JSON; those of other keys are texts.
@@ -32,7 +32,7 @@ def count(counter, data, *, messages_column="messages", tools_column=None, kwarg
 
     columns: {key of a request: name of its column}, in place of or beside the three names;
     "request" is a column of whole requests. drop_nulls: fields of structs that are null are left
-    out (Parquet has them in every row; None is what datasets and to_pylist() give templates)."""
+    out at every depth (Parquet has them in every row; without, they are what to_pylist() gives)."""
     if not isinstance(data, (pa.Table, pa.RecordBatch)):
         raise TypeError(f"count takes a Table or RecordBatch, not {type(data).__name__}: "
                         "count_columns takes arrays")
@@ -147,14 +147,3 @@ def _count_batch(queue, batch, drop_nulls):
     for row, error in failures:
         texts[row] = error_text(error)
     return tokens, pa.array(texts, pa.string())
-
-
-def error_text(error):
-    """One line for an error: its kind, what it is, and where in the template."""
-    place = [error.file] if error.file is not None else []
-    place += [f"line {error.line}"] if error.line is not None else []
-    place += [f"column {error.column}"] if error.column is not None else []
-    # Places in the input are those of a text that was made of the row.
-    where = f" ({', '.join(place)})" if place and error.kind != "input" else ""
-    text = f"{error.kind}: {error.message}{where}"
-    return text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a column
