@@ -117,7 +117,7 @@ const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t ha
 static bool put_more(tk_cache *c, const td_id *ids, uint32_t count, td_id *to)
 {
     if (c->more == NULL)
-        c->more = td_malloc((MORE_IDS + TK_LANE) * sizeof *c->more);
+        c->more = td_malloc((MORE_IDS + TK_LANE_SHORT) * sizeof *c->more);
     if (c->more == NULL)
         return false;
     if (count > MORE_IDS - c->more_len) {

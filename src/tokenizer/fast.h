@@ -120,7 +120,7 @@ size_t tk_cache_bytes(const tk_cache *cache);
 /* cache.c */
 bool tk_cache_start(tk_cache *c);
 /* The ids of a short word wherever the table has it; ids: room for TK_CACHED_IDS. NULL: not
- * there. TK_LANE ids can be read where ids has room for as many. */
+ * there. TK_LANE_SHORT ids can be read where ids has room for as many. */
 const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,
                            uint32_t *ret_count);
 /* Puts a short word in that is not there. */

@@ -34,6 +34,19 @@ static bool is_known(const group *g, uint32_t word)
     return tk_cache_find(g->c, g->b->keys[word], g->b->hashes[word], ids, &count) != NULL;
 }
 
+/* Long words have records, parts and words alike where there is no ignore_merges. */
+static bool is_known_long(const group *g, td_str word)
+{
+    uint32_t count;
+    return tk_cache_find_long(g->c, word, tk_vocab_hash(word.ptr, word.len), &count) != NULL;
+}
+
+static void put_long(group *g, td_str word, const td_id *ids, uint32_t count)
+{
+    if (!is_known_long(g, word))
+        tk_cache_put_long(g->c, word, tk_vocab_hash(word.ptr, word.len), ids, count);
+}
+
 static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
 {
     if (!is_known(g, word)) /* a word may come twice */
@@ -91,7 +104,12 @@ static void merge_rest(group *g)
         tk_merge_lanes(&g->f->bpe->merges, lanes, n);
         for (uint32_t k = 0; k < n; k++) {
             td_id ids[TK_LANE];
-            put(g, g->items[i + k].word, ids, tk_lane_get(&lanes[k], ids));
+            td_str word = tk_batch_word(g->b, g->text, g->items[i + k].word);
+            uint32_t count = tk_lane_get(&lanes[k], ids);
+            if (word.len > TK_CACHED_BYTES)
+                put_long(g, word, ids, count);
+            else
+                put(g, g->items[i + k].word, ids, count);
         }
     }
 }
@@ -104,14 +122,17 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
     g.c = c;
     g.text = text;
     g.b = b;
-    uint32_t found = 0;
+    uint32_t found = 0, longs = 0;
+    uint16_t rest[TK_BATCH];
     for (uint32_t i = 0; i < n;) {
         g.count = 0;
         for (; i < n && g.count < GROUP; i++) {
-            uint32_t word = words[i];
-            bool is_long = tk_batch_word(b, text, word).len > TK_CACHED_BYTES;
-            if (!is_long && !is_known(&g, word))
-                g.items[g.count++].word = word;
+            td_str word = tk_batch_word(b, text, words[i]);
+            rest[longs] = words[i];
+            if (word.len > TK_CACHED_BYTES)
+                longs += word.len <= TK_LANE && !f->bpe->ignore_merges && !is_known_long(&g, word);
+            else if (!is_known(&g, words[i]))
+                g.items[g.count++].word = words[i];
         }
         found += g.count;
         ask_slots(&g);
@@ -119,5 +140,10 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
         take_entries(&g);
         merge_rest(&g);
     }
-    c->fresh = found;
+    for (uint32_t i = 0; i < longs;) {
+        for (g.count = 0; i < longs && g.count < GROUP; i++)
+            g.items[g.count++].word = rest[i];
+        merge_rest(&g);
+    }
+    c->fresh = found + longs;
 }

@@ -107,12 +107,12 @@ static td_code put_ids(tk_sink *sink, const td_id *ids, uint32_t count, td_error
     return TD_OK;
 }
 
-/* The same for at most TK_LANE ids of TK_LANE that can be read. */
+/* The same for at most TK_LANE_SHORT ids, of which as many can be read. */
 static td_code put_few(tk_sink *sink, const td_id *ids, uint32_t count, td_error *err)
 {
-    TD_TRY(tk_sink_reserve(sink, TK_LANE, err));
+    TD_TRY(tk_sink_reserve(sink, TK_LANE_SHORT, err));
     if (!sink->counting)
-        memcpy(sink->ids + sink->count, ids, TK_LANE * sizeof *ids);
+        memcpy(sink->ids + sink->count, ids, TK_LANE_SHORT * sizeof *ids);
     sink->count += count;
     return TD_OK;
 }
@@ -172,14 +172,14 @@ void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l)
     uint32_t lens[TK_LANE];
     tk_symbols s = { l->ids, lens, 0 };
     spell(f, word, &s);
-    l->alive = (1u << s.count) - 1;
+    tk_lane_start(l, s.count);
 }
 
 /* A word that fits a key. */
 static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint64_t key[2],
                          uint32_t hash, tk_sink *sink, td_error *err)
 {
-    td_id ids[TK_LANE] = { 0 };
+    td_id ids[TK_LANE_SHORT] = { 0 };
     uint32_t count = 1;
     bool whole = f->bpe->ignore_merges && !tk_key_is_part(key);
     const td_id *known = tk_cache_find(c, key, hash, ids, &count);

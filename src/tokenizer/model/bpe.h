@@ -41,7 +41,7 @@ static inline bool tk_id_bit(const uint64_t *bits, td_id id)
     return (bits[id >> 6] >> (id & 63) & 1) != 0;
 }
 
-enum { TK_BPE_DIRECT = 0x400 };
+enum { TK_BPE_DIRECT = 0x400, TK_RANK_END = 1 << 27 };
 
 typedef struct tk_bpe {
     tk_model base;
@@ -134,7 +134,8 @@ bool tk_bpe_prove(tk_bpe *bpe, const tk_merge *merges, uint32_t count);
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe);
 
 /* Takes merges from elsewhere, with left as it is; of equal pairs the last one counts. Pairs may
- * share a rank: of these the leftmost is merged first. Ranks are below 2^28. */
+ * share a rank: of these the leftmost is merged first. TD_E_LIMIT when one is
+ * not below TK_RANK_END. */
 td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count);
 
 #endif

@@ -16,7 +16,7 @@ static inline void prefetch_pair(const tk_merges *m, td_id left, td_id right)
 static inline void look_up(const tk_merges *m, tk_lane *l, uint32_t at, uint32_t next)
 {
     uint32_t rank = tk_merge_rank(m, l->ids[at], l->ids[next], &l->products[at]);
-    l->keys[at] = rank == UINT32_MAX ? NO_PAIR : rank << 4 | at;
+    l->keys[at] = rank == UINT32_MAX ? NO_PAIR : rank << 5 | at;
 }
 
 static inline uint32_t after(const tk_lane *l, uint32_t at)
@@ -47,7 +47,7 @@ static void ask_first(const tk_merges *m, const tk_lane *l)
 
 static void look_first(const tk_merges *m, tk_lane *l)
 {
-    for (uint32_t i = 0; i < TK_LANE; i++)
+    for (uint32_t i = 0; i < l->size; i++)
         l->keys[i] = NO_PAIR;
     for (uint32_t i = 0; !is_last(l, i); i++)
         look_up(m, l, i, i + 1);
@@ -57,7 +57,9 @@ static void look_first(const tk_merges *m, tk_lane *l)
 static bool merge_one(const tk_merges *m, tk_lane *l)
 {
     uint32_t best = NO_PAIR;
-    for (uint32_t i = 0; i < TK_LANE; i++)
+    for (uint32_t i = 0; i < TK_LANE_SHORT; i++)
+        best = l->keys[i] < best ? l->keys[i] : best;
+    for (uint32_t i = TK_LANE_SHORT; i < l->size; i++)
         best = l->keys[i] < best ? l->keys[i] : best;
     if (best == NO_PAIR)
         return false;

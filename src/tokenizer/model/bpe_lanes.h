@@ -8,21 +8,23 @@
 
 #include "tokenizer/model/bpe.h"
 
-enum { TK_LANE = 16 /* symbols of a word at most */, TK_LANES = 4 };
+enum { TK_LANE = 32 /* symbols of a word at most */, TK_LANE_SHORT = 16, TK_LANES = 4 };
 
 /* A word. Symbols keep their places while others are merged into them. */
 typedef struct tk_lane {
     td_id ids[TK_LANE];
-    uint32_t keys[TK_LANE]; /* rank << 4 | place of the pair that starts there; UINT32_MAX: none */
+    uint32_t keys[TK_LANE]; /* rank << 5 | place of the pair that starts there; UINT32_MAX: none */
     td_id products[TK_LANE];
     uint32_t alive;   /* a bit for each symbol that is there */
     uint32_t changed; /* the symbol that the last step made */
+    uint32_t size;    /* places that are used: TK_LANE_SHORT or TK_LANE */
 } tk_lane;
 
-/* Spelled: ids, and alive for all of them. */
-static inline void tk_lane_set(tk_lane *l, uint32_t count)
+/* Says how many ids have been set, at least one. */
+static inline void tk_lane_start(tk_lane *l, uint32_t count)
 {
-    l->alive = (1u << count) - 1;
+    l->alive = UINT32_MAX >> (32 - count);
+    l->size = count <= TK_LANE_SHORT ? TK_LANE_SHORT : TK_LANE;
 }
 
 /* Merges the words of n lanes, n <= TK_LANES, as far as it goes. */

@@ -392,6 +392,8 @@ td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, ui
     TD_TRY(alloc_tables(load, bpe->vocab, m, count));
     for (uint32_t i = 0; i < count; i++) {
         const tk_merge *e = &merges[i];
+        if (e->rank >= TK_RANK_END)
+            return td_fail(load->err, TD_E_LIMIT, "merges: a rank is not below 2^27");
         if (i + AHEAD < count)
             __builtin_prefetch(&m->slots[tk_merge_hash(e[AHEAD].left, e[AHEAD].right) & m->mask],
                                1);
