@@ -50,6 +50,12 @@ tsan:
 	@ninja -C build-tsan -j$(JOBS)
 	@$(TD_PYTHON) tools/run_tests.py --build build-tsan $(TESTS)
 
+#: make test-distributed      Ray Data, and Spark where Java is: the totals of one process
+test-distributed: build
+	@$(SETUP) distributed
+	@TD_BUILD=$(BUILD) $(CURDIR)/build/distributed/bin/python -m pytest -q -rs -p no:cacheprovider \
+	    tests/python/test_distributed.py
+
 #: make fuzz T=SECONDS        every fuzz target for so long (with clang)
 fuzz:
 	@$(SETUP) fuzz
@@ -110,10 +116,7 @@ bench-render: build
 	@$(TD_PYTHON) bench/render.py --build $(BUILD)
 
 # Verbs with nothing behind them yet say so and fail.
-#: make selfcheck, test-distributed   (not there yet)
+#: make selfcheck             (not there yet)
 
 selfcheck:
 	@echo "make selfcheck: not there yet: there is no build that checks itself" >&2; exit 1
-
-test-distributed:
-	@echo "make test-distributed: not there yet: there is no Python package to run" >&2; exit 1

@@ -4,6 +4,7 @@
 #   build    compiler, Meson, Ninja and the libraries that tokdrain links
 #   test     build, and Python environments with the reference libraries: build/venv, and
 #            build/formats for vocabulary files other than tokenizer.json
+#   distributed  build, and an environment with Ray and Spark (build/distributed)
 #   bench    build, and the libraries that bench-encode compares with under build/bench/peers
 #   fuzz     build, and clang with libFuzzer
 #   models   npm
@@ -13,7 +14,7 @@
 # why. Elsewhere they are listed and the script stops.
 set -eu
 cd "$(dirname "$0")/.."
-purpose=${1:?usage: setup.sh build|test|bench|fuzz|models|format}
+purpose=${1:?usage: setup.sh build|test|distributed|bench|fuzz|models|format}
 missing=
 
 # need PACKAGE WHY PROBE...: the package is missing when the probe fails.
@@ -119,6 +120,24 @@ make_formats() {
     fi
 }
 
+# Ray and Spark; Spark runs only where Java is.
+make_distributed() {
+    command -v java >/dev/null ||
+        echo "setup: there is no java on the PATH: Spark will be left out (Debian 12 has it in" \
+            "openjdk-17-jre-headless)" >&2
+    stamp=build/distributed/requirements.stamp
+    if cmp -s tests/requirements_distributed.txt "$stamp"; then
+        return 0
+    fi
+    echo "setup: making build/distributed with Ray and Spark (tests/requirements_distributed.txt)"
+    mkdir -p build
+    rm -rf build/distributed
+    python3 -m venv build/distributed
+    build/distributed/bin/python -m pip install -q --disable-pip-version-check \
+        -r tests/requirements_distributed.txt
+    cp tests/requirements_distributed.txt "$stamp"
+}
+
 # The other libraries are optional: what cannot be installed is told and left out.
 make_peers() {
     stamp=build/bench/peers/requirements.stamp
@@ -147,6 +166,11 @@ test)
     install_missing
     make_venv
     make_formats ;;
+distributed)
+    need_build
+    need python3-venv "the Python environment with Ray and Spark" python3 -c "import ensurepip"
+    install_missing
+    make_distributed ;;
 bench)
     need_build
     need python3-venv "the Python environment of the peers" python3 -c "import ensurepip"

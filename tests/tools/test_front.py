@@ -27,7 +27,7 @@ def test_help_names_every_verb(root, arguments):
         assert verb in done.stdout
 
 
-@pytest.mark.parametrize("verb", ["selfcheck", "test-distributed"])
+@pytest.mark.parametrize("verb", ["selfcheck"])
 def test_missing_verbs_fail_by_name(root, verb):
     done = make(root, verb)
     assert done.returncode != 0
