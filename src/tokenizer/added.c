@@ -11,10 +11,12 @@
 
 static int by_id(const void *a, const void *b)
 {
-    td_id x = ((const tk_added_token *)a)->id, y = ((const tk_added_token *)b)->id;
-    if (x != y)
-        return x > y ? 1 : -1;
-    return td_str_cmp(((const tk_added_token *)a)->content, ((const tk_added_token *)b)->content);
+    const tk_added_token *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id > y->id ? 1 : -1;
+    if (x->order != y->order)
+        return x->order < y->order ? 1 : -1;
+    return td_str_cmp(x->content, y->content);
 }
 
 const tk_added_token *tk_added_by_id(const tk_added *a, td_id id)
@@ -95,7 +97,7 @@ static td_code add_all(const tk_at *list, const tk_model *model, const tk_norm *
 {
     for (uint32_t i = 0; i < list->value.len; i++) {
         tk_at at = tk_at_item(list, i);
-        tk_added_token t = { 0 };
+        tk_added_token t = { .order = i + 1 };
         TD_TRY(read_token(&at, &t));
         if (t.content.len == 0)
             continue;
@@ -130,7 +132,7 @@ static td_code make_trie(const tk_at *list, tk_added *a, bool normalized, tk_tri
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->count; i++) {
         const tk_added_token *t = &a->tokens[i];
-        if (t->normalized != normalized)
+        if (t->lost || t->normalized != normalized)
             continue;
         texts[n] = normalized ? t->normalized_form : t->content;
         values[n++] = i;
@@ -157,7 +159,7 @@ static td_code refuse_twins(const tk_at *list, const tk_added *a)
         return tk_load_nomem(load);
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->tokens[i].normalized)
+        if (a->tokens[i].normalized && !a->tokens[i].lost)
             forms[n++] = a->tokens[i].normalized_form;
     if (n == 0)
         return TD_OK;
@@ -190,6 +192,8 @@ static td_code set_special(tk_load *load, const tk_model *model, tk_added *a)
     for (uint32_t i = 0; i < a->count; i++) {
         const tk_added_token *t = &a->tokens[i];
         td_id id;
+        if (t->lost)
+            continue;
         /* The test is on the text that decoding sees. */
         if (td_str_eq(t->normalized_form, t->content) ? t->special
                                                       : is_special_text(a, t->normalized_form))
@@ -202,10 +206,19 @@ static td_code set_special(tk_load *load, const tk_model *model, tk_added *a)
     return TD_OK;
 }
 
+/* A vocabulary with holes may already have ids from its size on. */
+static void mark_lost(tk_added *a)
+{
+    for (uint32_t i = 1; i < a->count; i++)
+        a->tokens[i].lost = a->tokens[i].id == a->tokens[i - 1].id &&
+                            (a->tokens[i - 1].lost || a->tokens[i].order < a->tokens[i - 1].order);
+}
+
 /* What both ways of making the table end with. */
 static td_code finish(const tk_at *at, const tk_model *model, bool in_texts, tk_added *ret)
 {
     qsort(ret->tokens, ret->count, sizeof *ret->tokens, by_id);
+    mark_lost(ret);
     if (ret->count != 0)
         ret->id_end = ret->tokens[ret->count - 1].id + 1;
     if (in_texts) {

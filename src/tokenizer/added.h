@@ -13,7 +13,9 @@ typedef struct tk_added_token {
     td_str content;
     td_str normalized_form; /* what matches and decodes, when normalized changed it; else content */
     td_id id;
+    uint32_t order; /* of what tokenizer.json adds, from 1 on */
     bool single_word, lstrip, rstrip, normalized, special;
+    bool lost; /* a later token has taken the id: not found in texts any more */
 } tk_added_token;
 
 /* A set of texts to look for; see trie.c. */
@@ -38,7 +40,8 @@ td_code tk_added_load(const tk_at *list, const tk_model *model, const tk_norm *n
 td_code tk_added_make(tk_load *load, const tk_added_token *tokens, uint32_t count, bool in_texts,
                       const tk_model *model, tk_added *ret);
 
-/* Of several with one id (o200k_harmony has such) the first by content. NULL: none. */
+/* Of several with one id the one that was added last, or (o200k_harmony has such) the first by
+ * content. NULL: none. */
 const tk_added_token *tk_added_by_id(const tk_added *a, td_id id);
 const tk_added_token *tk_added_by_content(const tk_added *a, td_str content);
 

@@ -416,6 +416,19 @@ def test_added_tokens(tmp_path, seed):
     check(tmp_path, document, [t["content"] for t in added] * 3 + ["\u2003", "\t"], seed=seed)
 
 
+@pytest.mark.parametrize("contents", [["ac", "X", "Y"], ["X", "Y", "ac", "Z"], ["X", "ac", "Y", "ac"]], ids=str)
+def test_added_ids_in_holes(tmp_path, contents):
+    """New tokens count up from the vocabulary's size, so with holes they can take ids that others have."""
+    vocab = {"a": 0, "b": 1, "c": 2, "ab": 4, "bc": 5, "ac": 7}
+    flags = {f: False for f in FLAGS}
+    added = [{"id": i, "content": c, **flags, "special": c in "aXY"} for i, c in enumerate(contents)]
+    check(tmp_path, {"model": {"type": "BPE", "vocab": vocab, "merges": []}, "added_tokens": added},
+          ["ab", "ac", "X", "Y", "Z"] * 4, count=20)
+    answers = ask(tmp_path / "tokenizer.json", [("i", 0, c.encode()) for c in contents] + [("v", 0, b"")])
+    reference = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert answers == [[1, reference.token_to_id(c)] for c in contents] + [[reference.get_vocab_size()]]
+
+
 DECODERS = [
     {"type": "Fuse"}, {"type": "ByteFallback"}, DECODER,
     {"type": "Strip", "content": "a", "start": 2, "stop": 1}, {"type": "Strip", "content": "▁", "start": 1, "stop": 0},
