@@ -105,6 +105,8 @@ tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars)
         return NULL;
     char bytes[TOKEN_MAX];
     for (td_id id = 0; id < bpe->vocab->id_end; id++) {
+        if (id % 64 == 0 && bpe->merges.products[id / 64] == 0)
+            id += 63; /* ids may be sparse */
         if (!tk_id_bit(bpe->merges.products, id))
             continue;
         td_str token = tk_vocab_spell(bpe->vocab, id);

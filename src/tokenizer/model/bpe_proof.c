@@ -19,7 +19,7 @@
 #include "base/alloc.h"
 #include "tokenizer/model/bpe.h"
 
-/* How an entry is made; LEAF, NOT_PROVEN: by no merge. */
+/* How a proven entry is made; LEAF: by no merge. */
 typedef struct tree {
     td_id left, right;
     uint32_t rank;
@@ -27,8 +27,7 @@ typedef struct tree {
 
 enum { AHEAD = 12 };
 
-#define NOT_PROVEN UINT32_MAX
-#define LEAF (UINT32_MAX - 1)
+#define LEAF UINT32_MAX
 
 static bool is_char(td_str text)
 {
@@ -76,9 +75,9 @@ static inline void prefetch_last(const tk_merges *m, const tree *trees, const tk
 {
     const tree *a = &trees[made->left], *b = &trees[made->right];
     td_id u = made->left, v = made->right;
-    if (a->rank < LEAF && (b->rank >= LEAF || a->rank >= b->rank))
+    if (a->rank != LEAF && (b->rank == LEAF || a->rank >= b->rank))
         u = a->right;
-    else if (b->rank < LEAF)
+    else if (b->rank != LEAF)
         v = b->left;
     if ((u | v) >= TK_GRID)
         __builtin_prefetch(&m->filter[tk_filter_place(m, u, v) >> 6]);
@@ -96,9 +95,27 @@ static bool is_high(td_str token)
     return false;
 }
 
-static void prove_all(const tk_bpe *bpe, tree *trees, const tk_merge *merges, uint32_t count)
+static void set_proven(tk_bpe *bpe, tree *trees, td_id id, tree made)
+{
+    trees[id] = made;
+    bpe->merges.proven[id >> 6] |= (uint64_t)1 << (id & 63);
+}
+
+/* Ids may be sparse: only those of entries are looked at. */
+static void prove_chars(tk_bpe *bpe, tree *trees)
+{
+    const tk_vocab *v = bpe->vocab;
+    for (uint32_t at = 0; at < v->size; at = tk_vocab_next(v, at)) {
+        td_id id = tk_vocab_head_at(v, at).id;
+        if (v->by_id[id] == at + 1 && is_char(tk_vocab_text(v, at)))
+            set_proven(bpe, trees, id, (tree){ .rank = LEAF });
+    }
+}
+
+static void prove_all(tk_bpe *bpe, tree *trees, const tk_merge *merges, uint32_t count)
 {
     const tk_merges *m = &bpe->merges;
+    const uint64_t *proven = m->proven;
     bool repeated = m->count != count; /* of equal pairs only the last one counts */
     for (uint32_t i = 0; i < count; i++) {
         const tk_merge *e = &merges[i];
@@ -108,8 +125,8 @@ static void prove_all(const tk_bpe *bpe, tree *trees, const tk_merge *merges, ui
         }
         if (i + AHEAD / 2 < count)
             prefetch_last(m, trees, &e[AHEAD / 2]);
-        if (trees[e->product].rank != NOT_PROVEN || trees[e->left].rank == NOT_PROVEN ||
-            trees[e->right].rank == NOT_PROVEN)
+        if (tk_id_bit(proven, e->product) || !tk_id_bit(proven, e->left) ||
+            !tk_id_bit(proven, e->right))
             continue;
         const tree *left = &trees[e->left], *right = &trees[e->right];
         if ((left->rank != LEAF && left->rank >= e->rank) ||
@@ -120,15 +137,14 @@ static void prove_all(const tk_bpe *bpe, tree *trees, const tk_merge *merges, ui
         if (repeated && tk_merge_find(m, e->left, e->right)->rank != e->rank)
             continue;
         if (boundary_holds(m, trees, e))
-            trees[e->product] = (tree){ e->left, e->right, e->rank };
+            set_proven(bpe, trees, e->product, (tree){ e->left, e->right, e->rank });
     }
 }
 
 bool tk_bpe_prove(tk_bpe *bpe, const tk_merge *merges, uint32_t count)
 {
-    const tk_vocab *v = bpe->vocab;
-    size_t n = v->id_end;
-    tree *trees = td_malloc((n + 1) * sizeof *trees);
+    size_t n = bpe->vocab->id_end;
+    tree *trees = td_calloc(n + 1, sizeof *trees);
     bpe->merges.proven = td_calloc(n / 64 + 1, sizeof *bpe->merges.proven);
     if (trees == NULL || bpe->merges.proven == NULL) {
         td_free(trees);
@@ -137,12 +153,8 @@ bool tk_bpe_prove(tk_bpe *bpe, const tk_merge *merges, uint32_t count)
     if (bpe->byte_fallback)
         count = 0;
     td_expect_random(trees, (n + 1) * sizeof *trees);
-    for (td_id id = 0; id < n; id++)
-        trees[id].rank = v->by_id[id] != 0 && is_char(tk_vocab_spell(v, id)) ? LEAF : NOT_PROVEN;
+    prove_chars(bpe, trees);
     prove_all(bpe, trees, merges, count);
-    for (td_id id = 0; id < n; id++)
-        if (trees[id].rank != NOT_PROVEN)
-            bpe->merges.proven[id >> 6] |= (uint64_t)1 << (id & 63);
     td_free(trees);
     return true;
 }
