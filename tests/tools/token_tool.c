@@ -37,6 +37,12 @@ static void put_text(td_str s)
         fwrite(s.ptr, 1, s.len, stdout);
 }
 
+static void put_numbers(const uint32_t *items, size_t count)
+{
+    if (count != 0)
+        fwrite(items, sizeof *items, count, stdout);
+}
+
 static void put_error(td_error *err)
 {
     char text[1024];
@@ -101,9 +107,9 @@ static td_code do_encode(td_encoder *enc, unsigned flags, td_str text, td_error 
     TD_TRY(code);
     putchar('+');
     put_u32(ids.count);
-    fwrite(ids.ids, sizeof *ids.ids, ids.count, stdout);
-    fwrite(ids.starts, sizeof *ids.starts, ids.count, stdout);
-    fwrite(ids.ends, sizeof *ids.ends, ids.count, stdout);
+    put_numbers(ids.ids, ids.count);
+    put_numbers(ids.starts, ids.count);
+    put_numbers(ids.ends, ids.count);
     return TD_OK;
 }
 
@@ -135,11 +141,9 @@ static td_code do_batch(td_encoder *enc, unsigned flags, td_str arg, td_error *e
     for (size_t i = 0; i <= count; i++)
         put_u32(batch.first[i]);
     size_t all = batch.first[count];
-    if (all != 0) {
-        fwrite(batch.ids, sizeof *batch.ids, all, stdout);
-        fwrite(batch.starts, sizeof *batch.starts, all, stdout);
-        fwrite(batch.ends, sizeof *batch.ends, all, stdout);
-    }
+    put_numbers(batch.ids, all);
+    put_numbers(batch.starts, all);
+    put_numbers(batch.ends, all);
     return TD_OK;
 }
 
