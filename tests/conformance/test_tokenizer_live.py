@@ -429,6 +429,18 @@ def test_added_ids_in_holes(tmp_path, contents):
     assert answers == [[1, reference.token_to_id(c)] for c in contents] + [[reference.get_vocab_size()]]
 
 
+def test_sparse_ids(tmp_path):
+    """One id far off must not cost memory for all below it."""
+    path = tmp_path / "tokenizer.json"
+    vocab = {"a": 0, "b": 1, "ab": (1 << 28) - 1}
+    path.write_text(json.dumps({"model": {"type": "BPE", "vocab": vocab, "merges": ["a b"]}}))
+    assert ask(path, [("e", 0, b"aab")]) == [([0, (1 << 28) - 1], [(0, 1), (1, 3)])]
+    tool = subprocess.Popen([TOOL, path], stdin=subprocess.DEVNULL)
+    _, status, usage = os.wait4(tool.pid, 0)
+    tool.returncode = status
+    assert status == 0 and usage.ru_maxrss < 1 << 20  # KiB
+
+
 DECODERS = [
     {"type": "Fuse"}, {"type": "ByteFallback"}, DECODER,
     {"type": "Strip", "content": "a", "start": 2, "stop": 1}, {"type": "Strip", "content": "▁", "start": 1, "stop": 0},
