@@ -105,6 +105,7 @@ static td_code add_all(const tk_at *list, const tk_model *model, const tk_norm *
         if (*slot != 0) {
             tk_added_token *old = &a->tokens[*slot - 1];
             t.id = old->id;
+            t.special |= old->special; /* a text that was special once is so for good */
             TD_TRY(normalize(norm, list->load, &t));
             if (!t.normalized)
                 t.normalized_form = old->normalized_form;

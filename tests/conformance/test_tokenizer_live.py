@@ -429,6 +429,13 @@ def test_added_ids_in_holes(tmp_path, contents):
     assert answers == [[1, reference.token_to_id(c)] for c in contents] + [[reference.get_vocab_size()]]
 
 
+@pytest.mark.parametrize("first, second", list(itertools.product((False, True), repeat=2)))
+def test_added_twice(tmp_path, first, second):
+    flags = {f: False for f in FLAGS}
+    added = [{"id": 1000 + i, "content": "ab", **flags, "special": s} for i, s in enumerate((first, second))]
+    check(tmp_path, {"model": bpe(unk_token="<unk>"), "added_tokens": added}, ["ab"] * 20, count=40)
+
+
 def test_sparse_ids(tmp_path):
     """One id far off must not cost memory for all below it."""
     path = tmp_path / "tokenizer.json"
