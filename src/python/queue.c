@@ -38,6 +38,7 @@ typedef struct queue_object {
     unsigned forks, users; /* users: threads inside the library */
     bool left;             /* the interpreter ends: who waits in a daemon thread never comes back */
     bool closed, collecting, packed; /* packed: ids are bytes, not lists */
+    pthread_t collector;             /* while collecting */
 
     ticket *ring;
     size_t ring_size; /* a power of two */
@@ -67,15 +68,19 @@ static bool init_locks(queue_object *q)
     return ok && pthread_mutex_init(&q->lock, NULL) == 0;
 }
 
+/* To free a result, or to make one, may run anything (finalizers), which may use the queue: the
+ * ring is in order before, and what is known of it is looked up again afterwards. */
 static void empty_ring(queue_object *q)
 {
-    for (size_t i = 0; q->ring != NULL && i < q->ring_size; i++)
-        Py_CLEAR(q->ring[i].result);
-    PyMem_Free(q->ring);
+    ticket *ring = q->ring;
+    size_t size = q->ring_size;
     q->ring = NULL;
     q->ring_size = 0;
     q->base = q->next;
     q->pumped_ready = 0;
+    for (size_t i = 0; ring != NULL && i < size; i++)
+        Py_XDECREF(ring[i].result);
+    PyMem_Free(ring);
 }
 
 /* Threads and outstanding requests of the parent do not exist in a forked child. */
@@ -131,34 +136,61 @@ static void drop_front(queue_object *q)
 
 static void forget(queue_object *q, ticket *t)
 {
+    PyObject *result = t->result;
     q->pumped_ready -= t->state == READY && t->pumped;
-    Py_CLEAR(t->result);
     *t = (ticket){ .state = EMPTY };
     drop_front(q);
+    Py_XDECREF(result);
+}
+
+/* The ticket that waits for the result n; NULL: nobody does, and it is forgotten. */
+static ticket *expecting(queue_object *q, uint64_t n)
+{
+    ticket *t = n >= q->base && n < q->next ? at(q, n) : NULL;
+    if (t == NULL || (t->state == WAITING && !t->abandoned))
+        return t;
+    forget(q, t);
+    return NULL;
 }
 
 /* false: an exception is raised; the ticket is then without a result and abandoned. */
 static bool deliver(queue_object *q, td_result *r)
 {
     uint64_t n = r->index;
-    ticket *t = at(q, n);
-    if (n < q->base || n >= q->next || t->state != WAITING || t->abandoned) {
-        if (n >= q->base && n < q->next)
-            forget(q, t);
+    ticket *t = expecting(q, n);
+    if (t == NULL) {
         td_result_free(r);
         return true;
     }
     PyObject *result = tdpy_result(tdpy_state_of((PyObject *)q), r, t->index, q->packed);
-    t = at(q, n); /* making an exception may have run other threads */
-    if (result == NULL || t->abandoned) {
+    t = expecting(q, n); /* making an exception may have run others, who abandon and close */
+    if (t == NULL || result == NULL) {
+        if (t != NULL)
+            forget(q, t);
         Py_XDECREF(result);
-        forget(q, t);
         return result != NULL;
     }
     t->result = result;
     t->state = READY;
     q->pumped_ready += t->pumped;
     return true;
+}
+
+/* Delivers all, also behind one that fails: they may be other threads'. */
+static bool deliver_all(queue_object *q, td_result *const *results, int count)
+{
+    PyObject *type = NULL, *value = NULL, *trace = NULL;
+    for (int i = 0; i < count; i++) {
+        if (deliver(q, results[i]))
+            continue;
+        if (type != NULL)
+            PyErr_Clear(); /* the first one is told */
+        else
+            PyErr_Fetch(&type, &value, &trace);
+    }
+    if (type != NULL)
+        PyErr_Restore(type, value, trace);
+    return type == NULL;
 }
 
 static struct timespec slice_end(void)
@@ -204,6 +236,7 @@ static bool collect(queue_object *q, int64_t timeout_ns)
     int count = 0;
     td_counter *counter = q->counter;
     q->collecting = true;
+    q->collector = pthread_self();
     q->users++;
     Py_BEGIN_ALLOW_THREADS
     results[0] = td_counter_next(counter, timeout_ns);
@@ -212,14 +245,8 @@ static bool collect(queue_object *q, int64_t timeout_ns)
     while (count > 0 && count < AT_ONCE && (results[count] = td_counter_next(counter, 0)) != NULL)
         count++;
     Py_END_ALLOW_THREADS
-    bool ok = true;
-    for (int i = 0; i < count; i++) {
-        if (ok)
-            ok = deliver(q, results[i]);
-        else
-            td_result_free(results[i]);
-    }
-    q->users--;
+    q->users--; /* the results are on their own: what runs while they are made may close */
+    bool ok = deliver_all(q, results, count);
     q->collecting = false;
     tell_delivery(q);
     return ok;
@@ -237,8 +264,8 @@ static void sleep_ns(long ns)
  * signal handler for example, or the queue was closed. */
 static bool step(queue_object *q)
 {
-    if (q->collecting)
-        wait_delivery(q);
+    if (q->collecting && !pthread_equal(q->collector, pthread_self()))
+        wait_delivery(q); /* else this is a finalizer or signal handler, amid a delivery */
     else if (!collect(q, SLICE_NS))
         return false;
     while (q->left)
@@ -355,7 +382,7 @@ static PyObject *take(queue_object *q, uint64_t n, bool wait)
         }
         if (t->state == READY) {
             PyObject *result = t->result;
-            t->result = NULL;
+            t->result = NULL; /* the caller owns it */
             forget(q, t);
             return result;
         }
@@ -397,18 +424,17 @@ static PyObject *queue_pump(PyObject *obj, PyObject *unused)
         return NULL;
     PyObject *list = PyList_New(0);
     for (uint64_t n = q->base; list != NULL && q->pumped_ready != 0 && n < q->next; n++) {
-        ticket *t = at(q, n);
-        if (t->state != READY || !t->pumped)
+        ticket *t = n >= q->base ? at(q, n) : NULL;
+        if (t == NULL || t->state != READY || !t->pumped)
             continue;
-        PyObject *pair = Py_BuildValue("(KN)", (unsigned long long)n, t->result);
-        t->result = NULL; /* the pair owns it */
-        q->pumped_ready--;
-        t->state = EMPTY;
+        PyObject *result = t->result;
+        t->result = NULL;
+        forget(q, t);
+        PyObject *pair = Py_BuildValue("(KN)", (unsigned long long)n, result);
         if (pair == NULL || PyList_Append(list, pair) < 0)
             Py_CLEAR(list);
         Py_XDECREF(pair);
     }
-    drop_front(q);
     return list;
 }
 
@@ -624,6 +650,7 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     q->forks = tdpy_forks();
     q->users = 0;
     q->closed = q->collecting = q->packed = q->left = false;
+    q->collector = pthread_self();
     q->ring = NULL;
     q->ring_size = q->pumped_ready = 0;
     q->base = q->next = q->deliveries = 0;

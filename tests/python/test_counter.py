@@ -344,3 +344,71 @@ def test_request_options(model):
     line = json.dumps({"messages": chat(5)}).encode()
     with tokdrain.Counter(model) as counter:
         assert counter.count(line).tokens == model.count(chat(5))
+
+
+USED_AMID_DELIVERY = r"""
+import faulthandler, gc, sys, tokdrain
+faulthandler.dump_traceback_later(20, exit=True)
+
+class Last:
+    def __init__(self, act):
+        self.act, self.me = act, self
+
+    def __del__(self):
+        self.act()
+
+gc.disable()
+model = tokdrain.Model.built_in()
+counter = tokdrain.Counter(model, jobs=2)
+seen = []
+made = tokdrain._errors.make
+
+def make(*args):  # what a finalizer or a signal handler may do while an error is made
+    if len(seen) < 2:
+        Last(lambda: seen.append(act()))
+        gc.collect()
+    return made(*args)
+
+tokdrain._native.core.set_helpers(make, tokdrain._plain.plain)
+act = {"close": counter.close,
+       "count": lambda: counter.count("x").tokens,
+       "abandon": lambda: counter._queue.abandon(range(1000))}[sys.argv[1]]
+try:
+    counts = [r.error is not None for r in counter.count_batch([[]] * 40)]
+except ValueError as error:
+    counts = str(error)
+print(seen[:1], counts if isinstance(counts, str) else (len(counts), all(counts)))
+"""
+
+
+@pytest.mark.parametrize(("act", "prints"), [
+    ("close", "[None] the counter was closed"), ("count", "[1] (40, True)"),
+    ("abandon", "[None] no such ticket")])
+def test_finalizers_that_use_the_counter(act, prints):
+    done = subprocess.run([sys.executable, "-c", USED_AMID_DELIVERY, act], capture_output=True,
+                          text=True, env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+    assert (done.stdout.strip(), done.returncode) == (prints, 0), done.stderr
+
+
+def test_an_exception_amid_delivery_loses_no_other_result(model):
+    """What a signal handler raises while an error is made ends one wait; other results stay."""
+    native = tokdrain._native.core
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with tokdrain.Counter(model, jobs=1) as counter:
+        queue = counter._queue
+        tickets = [queue.submit(queue.read(r), 0, False) for r in ([], "x", [], "x y")]
+        while counter.stats()["done"] < 4:
+            time.sleep(0.01)
+        native.set_helpers(interrupted, tokdrain._plain.plain)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                queue.take(tickets[0], True)
+        finally:
+            native.set_helpers(tokdrain._errors.make, tokdrain._plain.plain)
+        assert [queue.take(t, False).tokens for t in (tickets[1], tickets[3])] == \
+            [model.count("x"), model.count("x y")]
+        with pytest.raises(ValueError, match="no such ticket"):
+            queue.take(tickets[2], True)
