@@ -374,7 +374,7 @@ def _request(conversation, tools, documents, chat_template, add_generation_promp
     if tools is not None:
         request["tools"] = tools_of(tools)
     if documents is not None:
-        request["documents"] = list(documents) if isinstance(documents, tuple) else documents
+        request["documents"] = documents
     if chat_template is not None:
         request["chat_template"] = chat_template
     if sanitize:

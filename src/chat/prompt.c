@@ -227,16 +227,18 @@ td_code td_chat_message_calls(const td_chat_env *env, const td_request *r, td_ar
 
 /* ---- rendering ---- */
 
-/* tools and documents: not none, so they are iterated, and each element must be an object. */
+/* tools and documents: not none, so they are iterated, and each element must be an object. Only a
+ * caller that has tuples can give one. */
 static td_code check_objects(const char *key, td_value v, td_error *err)
 {
     if (!td_is_given(v))
         return TD_OK;
     bool empty = (v.tag == TD_V_STR && v.len == 0) || (v.tag == TD_V_DICT && !v.as.dict->count);
-    if (v.tag != TD_V_LIST && !empty)
+    bool sequence = v.tag == TD_V_LIST || v.tag == TD_V_TUPLE;
+    if (!sequence && !empty)
         return td_fail(err, TD_E_INPUT, "\"%s\" must be a list of objects, not %s", key,
                        td_value_type_name(v));
-    for (uint32_t i = 0; v.tag == TD_V_LIST && i < v.len; i++) {
+    for (uint32_t i = 0; sequence && i < v.len; i++) {
         if (v.as.items[i].tag != TD_V_DICT)
             return td_fail(err, TD_E_INPUT, "%s[%u] must be an object, not %s", key, i,
                            td_value_type_name(v.as.items[i]));
@@ -273,8 +275,10 @@ static td_code make_variables(const td_model *m, const td_chat_call *call, td_ar
     if (td_is_given(call->tool_choice))
         ok = ok && set_plain(a, vars, TD_STR("tool_choice"), call->tool_choice);
     td_value tools = td_is_given(call->tools) ? call->tools : td_none();
-    if (td_is_given(call->tools) && tools.tag != TD_V_LIST)
-        tools = td_list_of(NULL, 0); /* the reference collects what it iterated into a list */
+    if (tools.tag == TD_V_TUPLE) /* the reference collects what it iterated into a list */
+        tools = td_list_of(tools.as.items, tools.len);
+    else if (td_is_given(call->tools) && tools.tag != TD_V_LIST)
+        tools = td_list_of(NULL, 0);
     td_value documents = td_is_given(call->documents) ? call->documents : td_none();
     ok = ok && set_plain(a, vars, TD_STR("messages"), call->messages) &&
          set_plain(a, vars, TD_STR("tools"), tools) &&

@@ -150,8 +150,8 @@ static td_code mark_value(const needles *n, td_arena *a, td_value *v, td_error *
 {
     if (td_is_str(*v))
         return mark_text(n, a, v, err);
-    if ((v->tag == TD_V_LIST || v->tag == TD_V_TUPLE) && v->len != 0) {
-        td_value *items = td_arena_array(a, td_value, v->len);
+    if (v->tag == TD_V_LIST || v->tag == TD_V_TUPLE) { /* a tuple becomes a list */
+        td_value *items = td_arena_array(a, td_value, (size_t)v->len + 1);
         if (items == NULL)
             return td_arena_fail(a, err);
         for (uint32_t i = 0; i < v->len; i++) {

@@ -170,3 +170,17 @@ def test_objects(i, load):
             arguments = {"chat_template": SHOW, "v": v, **more}
             want = attempt(lambda: tokenizer.apply_chat_template(odd_objects()[i], **arguments))
             same(attempt(lambda: model.apply_chat_template(odd_objects()[i], **arguments)), want)
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_tuples(sanitize, load):
+    """Tuples stay what they are, documents included, but for sanitizing, which makes lists."""
+    model, tokenizer = load("default")
+    rows = ({"a": (1, ())},)
+    for documents in (rows, (), [()], ("x",), list(rows)):
+        for tools in (None, rows, ()):
+            arguments = {"chat_template": SHOW, "v": (1, (), ["<x>"]), "documents": documents,
+                         "tools": tools, "sanitize_control_tokens": sanitize}
+            messages = [{"role": "user", "content": ("a", {"b": (), "c": (1,)})}]
+            want = attempt(lambda: tokenizer.apply_chat_template(messages, **arguments))
+            same(attempt(lambda: model.apply_chat_template(messages, **arguments)), want)
