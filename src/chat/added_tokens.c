@@ -598,6 +598,15 @@ static td_code add_again(merge *m, td_tokens *t)
     return TD_OK;
 }
 
+/* One that the backend does not have just so: special if it is a named one, whatever it says. */
+static td_code add_by_id(merge *m, td_tokens *t, td_added token)
+{
+    const td_value *at = td_dict_find(m->index, token.text);
+    if (at == NULL || !same_token(&t->added.items[at->as.integer], &token))
+        token.special |= is_named(m, token.text);
+    return add_to_backend(m, t, token);
+}
+
 static td_code build_backend(merge *m, td_tokens *t)
 {
     if ((m->index = td_dict_new(m->a, 64)) == NULL)
@@ -610,7 +619,7 @@ static td_code build_backend(merge *m, td_tokens *t)
         t->changed = false;
     }
     for (size_t i = 0; i < m->by_id.count; i++)
-        TD_TRY(add_to_backend(m, t, m->by_id.items[i]));
+        TD_TRY(add_by_id(m, t, m->by_id.items[i]));
     td_token_list queue = { 0 };
     for (size_t i = 0; i < m->named.count; i++)
         TD_TRY(queue_token(m, &queue, m->named.items[i].token));

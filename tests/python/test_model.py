@@ -207,3 +207,11 @@ def test_types_are_told_for_all_names():
             names |= {n.target.id for n in node.body if isinstance(n, ast.AnnAssign)}
             assert names - {"__init__"} == have, node.name
     assert (folder / "py.typed").exists()
+
+
+def test_named_tokens_are_special_whatever_the_file_says(load):
+    """gemma3's files call <mask> ordinary; its class names it."""
+    model, tokenizer = load("gemma3")
+    number = tokenizer.convert_tokens_to_ids("<mask>")
+    assert model.decode([number], skip_special_tokens=True) == \
+        tokenizer.decode([number], skip_special_tokens=True) == ""
