@@ -9,7 +9,7 @@ from collections import deque
 
 from tokdrain._errors import InputError
 from tokdrain._native import core
-from tokdrain._options import parse_moment, parse_size
+from tokdrain._options import check_numbers, parse_moment, parse_size
 Result = core.Result
 __version__ = core.version
 
@@ -28,10 +28,9 @@ def queue_of(model, *, operation=0, packed=False, jobs=None, memory=0, reuse=Tru
              parse_arguments=False, fallback=False, now=None, timeout=None, max_output=0,
              max_steps=0, max_memory=0):
     """The native queue with these options; what is 0 or None is the library's default."""
-    for name, value, least in (("jobs", jobs, 1), ("queue", queue, 0), ("max_steps", max_steps, 0),
-                               ("timeout", timeout, 0)):
-        if value is not None and value < least:
-            raise InputError(f"{name}={value!r} is less than {least}")
+    if jobs is not None and not 1 <= jobs < 1 << 31:
+        raise InputError(f"jobs={jobs!r} is less than 1, or too large")
+    check_numbers(queue=queue, max_steps=max_steps, timeout=timeout)
     kwargs = json.dumps(chat_template_kwargs) if chat_template_kwargs is not None else None
     made = core.Queue(model._core, operation, packed, jobs or 0, queue, parse_size(queue_memory),
                       parse_size(memory), reuse, verify, chat_template, kwargs, parse_arguments,

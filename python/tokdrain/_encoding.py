@@ -69,6 +69,14 @@ class Shape:
                 cut = "do_not_truncate"
             else:
                 max_length = settings.model_max_length
+        for name, value, used in (("max_length", max_length, pad == "max_length" or
+                                   cut != "do_not_truncate"),
+                                  ("pad_to_multiple_of", pad_to_multiple_of, pad != "do_not_pad")):
+            if used and value is not None and (not isinstance(value, int) or
+                                               not 0 <= value <= sys.maxsize):
+                raise InputError(f"{name}={value!r} is no length")
+        if pad != "do_not_pad" and padding_side not in (None, "left", "right"):
+            raise InputError(f"padding_side={padding_side!r}: 'left' and 'right' are known")
         if cut == "only_second":
             raise InputError("truncation='only_second' needs pairs of texts")
         if pad != "do_not_pad" and settings.pad_token_id is None:

@@ -8,7 +8,7 @@ from tokdrain._encoding import HUGE, Shape, as_tensors, batch_encoding
 from tokdrain._errors import InputError
 from tokdrain._hub import cache_folder
 from tokdrain._native import core as native
-from tokdrain._options import parse_moment, parse_size
+from tokdrain._options import check_numbers, parse_moment, parse_size
 from tokdrain._schema import tools_of
 
 COUNT, RENDER, ENCODE, DECODE = range(4)
@@ -78,6 +78,7 @@ class Model:
         self._source = source  # how another process makes the same: (function, arguments)
         self._settings = settings
         self._pool = None
+        self._limits = {}  # of with_options
 
     # ---- loading ----
 
@@ -135,10 +136,13 @@ class Model:
         datetime or ISO 8601 text), or another bound of what it keeps for reuse. 0 and None are
         the defaults (docs/limits.md)."""
         options = {k: v for k, v in locals().items() if k != "self"}
+        check_numbers(timeout=timeout, max_steps=max_steps)
         core = self._core.with_options(
             parse_size(memory), reuse, parse_size(max_output), max_steps, parse_size(max_memory),
             int((timeout or 0) * 1e9), *parse_moment(now))
-        return type(self)(core, (_options_again, (self, options)), self._settings)
+        made = type(self)(core, (_options_again, (self, options)), self._settings)
+        made._limits = options
+        return made
 
     def __reduce__(self):
         return self._source
@@ -311,7 +315,8 @@ class Model:
         if self._pool is None:
             self._pool = {}
         if packed not in self._pool:
-            self._pool[packed] = queue_of(self, operation=ENCODE, packed=packed, reuse=False)
+            self._pool[packed] = queue_of(self, operation=ENCODE, packed=packed,
+                                           **{**self._limits, "reuse": False})
         return self._pool[packed]
 
 

@@ -1,6 +1,7 @@
 """Options that several classes take: sizes and moments."""
 import datetime
 import re
+import sys
 
 from tokdrain._errors import InputError
 
@@ -10,12 +11,19 @@ _UNITS = {"": 1, "B": 1, "KB": 10 ** 3, "MB": 10 ** 6, "GB": 10 ** 9, "K": 1 << 
 
 def parse_size(size):
     """Bytes of a number or a text such as "256MiB"."""
-    if isinstance(size, int) and size >= 0:
+    if isinstance(size, int) and 0 <= size <= sys.maxsize:
         return size
     m = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(size).strip().upper())
     if m is None or m[2] not in _UNITS:
         raise InputError(f"{size!r} is no size: 256MiB, for example")
-    return int(float(m[1]) * _UNITS[m[2]])
+    return int(min(float(m[1]) * _UNITS[m[2]], sys.maxsize))
+
+
+def check_numbers(**numbers):
+    """InputError for one that is negative, or that the library has no room for."""
+    for name, value in numbers.items():
+        if value is not None and not 0 <= value < 1 << (33 if name == "timeout" else 63):
+            raise InputError(f"{name}={value!r} is less than 0, or too large")
 
 
 def parse_moment(now):

@@ -215,3 +215,33 @@ def test_named_tokens_are_special_whatever_the_file_says(load):
     number = tokenizer.convert_tokens_to_ids("<mask>")
     assert model.decode([number], skip_special_tokens=True) == \
         tokenizer.decode([number], skip_special_tokens=True) == ""
+
+
+@pytest.mark.parametrize("options", [
+    {"timeout": -1}, {"max_steps": -1}, {"max_steps": 1 << 64},
+    {"memory": -1}, {"timeout": 1e30}])
+def test_numbers_that_do_not_fit_are_refused(options):
+    model = tokdrain.Model.built_in()
+    for use in (model.with_options, lambda **o: tokdrain.Counter(model, **o)):
+        with pytest.raises(tokdrain.InputError):
+            use(**options)
+
+
+def test_limits_hold_for_batches():
+    model = tokdrain.Model.built_in().with_options(timeout=1e-9)
+    with pytest.raises(tokdrain.CountTimeout):
+        model.encode_batch(["x" * 1000])
+    assert model.with_options(timeout=60).encode_batch(["x"]) == [model.with_options().encode("x")]
+
+
+@pytest.mark.parametrize("more", [
+    {"truncation": True, "max_length": -1}, {"padding": "max_length", "max_length": -1},
+    {"truncation": True, "max_length": 2.0}, {"truncation": True, "max_length": 1 << 70},
+    {"padding": True, "tokenizer_kwargs": {"pad_to_multiple_of": -8}},
+    {"padding": True, "tokenizer_kwargs": {"padding_side": "bogus"}}])
+def test_lengths_that_transformers_refuses(more, load):
+    model, tokenizer = load("qwen3")
+    with pytest.raises((OverflowError, TypeError, ValueError)):
+        tokenizer.apply_chat_template([HI, HI], **more)
+    with pytest.raises(tokdrain.InputError):
+        model.apply_chat_template([HI, HI], **more)
