@@ -138,16 +138,26 @@ static td_code fill_ids(specials *s, const td_dict *decoder, uint32_t ranks)
                            "tokenizer_config.json: a key of added_tokens_decoder is no id");
         highest = id > highest ? id : highest;
     }
-    for (id = ranks; id <= highest; id++) {
-        char *name = td_arena_array(s->a, char, TEXT_MAX);
-        if (name == NULL)
-            return td_arena_fail(s->a, s->err);
-        snprintf(name, TEXT_MAX, "<|reserved_token_%lld|>", (long long)id);
-        td_str text = td_str_from(name);
-        for (uint32_t i = 0; i < decoder->count; i++) {
-            int64_t at;
-            if (id_of(decoder->entries[i].key, &at) && at == id)
-                TD_TRY(text_of(s, decoder->entries[i].val, &text));
+    if (highest < ranks)
+        return TD_OK;
+    size_t count = (size_t)(highest - ranks) + 1;
+    const td_value **known = td_arena_array(s->a, const td_value *, count);
+    if (known == NULL)
+        return td_arena_fail(s->a, s->err);
+    memset(known, 0, count * sizeof *known);
+    for (uint32_t i = 0; i < decoder->count; i++)
+        if (id_of(decoder->entries[i].key, &id) && id >= ranks)
+            known[id - ranks] = &decoder->entries[i].val;
+    for (size_t i = 0; i < count; i++) {
+        td_str text;
+        if (known[i] != NULL) {
+            TD_TRY(text_of(s, *known[i], &text));
+        } else {
+            char *name = td_arena_array(s->a, char, TEXT_MAX);
+            if (name == NULL)
+                return td_arena_fail(s->a, s->err);
+            snprintf(name, TEXT_MAX, "<|reserved_token_%zu|>", ranks + i);
+            text = td_str_from(name);
         }
         TD_TRY(push(s, text));
     }

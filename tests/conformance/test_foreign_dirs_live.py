@@ -102,3 +102,14 @@ def test_refused(program, tmp_path, files, message):
         (tmp_path / name).write_bytes(json.dumps(tekken()).encode() if content is None else content)
     status, _, errors = run(program, "encode", tmp_path, [])
     assert status == 3 and message in errors, errors
+
+
+def test_large_decoder(program, tmp_path):
+    """Its entries are looked up once, not once for each id that is filled up."""
+    write_ranks(tmp_path / "tokenizer.model", train(3, 300))
+    decoder = {str(6 * i + 306): {"content": f"<t{i}>", "special": True} for i in range(20000)}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": decoder}))
+    text = "<t0><|reserved_token_307|><t19999>"
+    done = subprocess.run([program, "encode", "--plain", "-m", tmp_path], check=True, timeout=5,
+                          input=json.dumps({"text": text}).encode(), capture_output=True)
+    assert done.stdout.split() == [b"306", b"307", b"120300"]
