@@ -1,26 +1,28 @@
 """Renders one template with one set of variables on both sides: the reference as transformers sets
 it up, and build/tests/tools/render_tool."""
 import contextlib
-import datetime as real_datetime
+import datetime
 import json
 import os
 import subprocess
 from pathlib import Path
 
 import jinja2
+import pytest
+import reference_clock
 from transformers.utils import chat_template_utils as reference
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / os.environ.get("TD_BUILD", "build") / "tests" / "tools" / "render_tool"
 
 
-class FixedDatetime(real_datetime.datetime):
-    @classmethod
-    def now(cls, tz=None):
-        return cls(2026, 1, 1, 0, 0, 0)
+NOW = datetime.datetime(2026, 1, 1)  # render_tool's moment, where a request names none
 
 
-reference.datetime = FixedDatetime
+@pytest.fixture(autouse=True)
+def fixed_moment(monkeypatch):
+    """For the modules that import it: the reference sees render_tool's moment."""
+    reference_clock.fix(monkeypatch, NOW)
 
 
 class Engine:

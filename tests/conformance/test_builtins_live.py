@@ -11,6 +11,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+import reference_clock
 from builtin_snippets import chains, snippets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,13 +162,7 @@ def test_strftime(monkeypatch):
     asked, expected = [], []
     for seconds, micro in MOMENTS:
         moment = datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None, microsecond=micro)
-
-        class Fixed(datetime):
-            @classmethod
-            def now(cls, tz=None, moment=moment):
-                return moment
-
-        monkeypatch.setattr(utils, "datetime", Fixed)
+        reference_clock.fix(monkeypatch, moment)
         for f in formats:
             template = "{{ strftime_now(" + json.dumps(f, ensure_ascii=False) + ") }}"
             asked.append({"template": template, "vars": {}, "now": [seconds, micro, 0]})

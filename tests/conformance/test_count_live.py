@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "conformance")]
 import pending  # noqa: E402
+import reference_clock  # noqa: E402
 from conversations import conversations  # noqa: E402
 
 # template of the shared material -> real tokenizer that it is tried with
@@ -26,16 +27,9 @@ NOW = datetime.datetime(2026, 3, 4, 5, 6, 7)  # what strftime_now sees on both s
 OWN_KEYS = ("messages", "tools", "documents", "add_generation_prompt")
 
 
-class FixedDatetime(datetime.datetime):
-    @classmethod
-    def now(cls, tz=None):
-        return NOW
-
-
 @pytest.fixture(autouse=True)
 def fixed_moment(monkeypatch):
-    from transformers.utils import chat_template_utils
-    monkeypatch.setattr(chat_template_utils, "datetime", FixedDatetime)
+    reference_clock.fix(monkeypatch, NOW)
 
 
 def split(request):

@@ -8,6 +8,7 @@ import conversations
 import jinja_live as live
 import jinja_snippets
 import pytest
+from jinja_live import fixed_moment  # noqa: F401 - used by every test
 
 SCALE = float(os.environ.get("TD_TEST_SCALE", "1"))
 ADDRESS = re.compile(r"at 0x[0-9a-f]+")

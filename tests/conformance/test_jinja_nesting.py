@@ -2,6 +2,7 @@
 less than 100 levels of indentation."""
 import jinja_live as live
 import pytest
+from jinja_live import fixed_moment  # noqa: F401 - used by every test
 
 pytestmark = pytest.mark.skipif(not live.TOOL.exists(), reason=f"{live.TOOL} is not built")
 

@@ -4,6 +4,7 @@ import random
 
 import jinja_live as live
 import pytest
+from jinja_live import fixed_moment  # noqa: F401 - used by every test
 
 pytestmark = pytest.mark.skipif(not live.TOOL.exists(), reason=f"{live.TOOL} is not built")
 

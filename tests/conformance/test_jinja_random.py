@@ -6,6 +6,7 @@ import re
 import jinja_live as live
 import jinja_random
 import pytest
+from jinja_live import fixed_moment  # noqa: F401 - used by every test
 
 COUNT = int(os.environ.get("TD_RANDOM_PROGRAMS", "1500"))
 FIRST = int(os.environ.get("TD_RANDOM_SEED", "1"))

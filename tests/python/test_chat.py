@@ -1,17 +1,20 @@
 """apply_chat_template and count beside transformers: values, types and errors."""
 import copy
 import dataclasses
+import datetime
 import enum
 from collections import OrderedDict, UserDict
 
 import pytest
 
+import reference_clock
 from conversations import conversations
 
 tokdrain = pytest.importorskip("tokdrain", reason="the Python package is not built")
 TEMPLATES = ["qwen3-qwen3-trl", "llama3-llama3_1-trl", "gptoss-gptoss-trl"]
 MODELS = ["default", "qwen3", "llama3_1", "gptoss"]
 HI = [{"role": "user", "content": "How many tokens is this?"}]
+NOW = datetime.datetime(2026, 3, 4, 5, 6, 7)
 TWO = [*HI, {"role": "assistant", "content": "Seven."}]
 MASKED = ("{% for m in messages %}{% if m.role == 'assistant' %}a: {% generation %}{{ m.content }}"
           "<|im_end|>{% endgeneration %}{% else %}u: {{ m.content }}{% endif %}\n{% endfor %}")
@@ -44,8 +47,10 @@ def same(got, want):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("template", [None, *TEMPLATES])
-def test_conversations(name, template, load, request):
+def test_conversations(name, template, load, request, monkeypatch):
     model, tokenizer = load(name)
+    model = model.with_options(now=NOW)
+    reference_clock.fix(monkeypatch, NOW)
     if template is not None:
         folder = request.getfixturevalue("template_dir")
         template = (folder / f"{template}.jinja").read_text()
