@@ -129,7 +129,7 @@ def test_limits_fail_one_item(run, chat, option, template, kind):
 @pytest.mark.parametrize("command", ["count", "encode"])
 def test_time_ends_within_one_word(run, command):
     word = "".join("abcdefghijklmnopqrstuvwxyz"[i * i % 26] for i in range(5000)) * 2000
-    r = run(command, "--timeout", "0.5", stdin=[{"text": word}, {"text": "a"}])
+    r = run(command, "--timeout", "0.05", stdin=[{"text": word}, {"text": "a"}])
     error = r.results[0]["error"]
     assert error == {"kind": "timeout", "message": "the time of the item is up"}
     assert "error" not in r.results[1]
