@@ -66,6 +66,17 @@ td_str td_arena_copy(td_arena *a, td_str bytes)
     return (td_str){ to, bytes.len };
 }
 
+char *td_arena_text(td_arena *a, td_str text)
+{
+    char *copy = td_arena_array(a, char, text.len + 1);
+    if (copy == NULL)
+        return NULL;
+    if (text.len != 0)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    return copy;
+}
+
 td_arena_mark td_arena_save(const td_arena *a)
 {
     return (td_arena_mark){ a->head, a->cur, a->end, a->total };

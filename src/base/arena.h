@@ -42,6 +42,9 @@ static inline void *td_arena_alloc(td_arena *a, size_t size, size_t align)
  * empty copy success gives a non-NULL ptr). */
 td_str td_arena_copy(td_arena *a, td_str bytes);
 
+/* A copy of text with a NUL behind it; NULL on failure. */
+char *td_arena_text(td_arena *a, td_str text);
+
 /* Gives the end of the last allocation back: new_end lies inside it. */
 static inline void td_arena_shrink(td_arena *a, void *new_end)
 {

@@ -7,17 +7,6 @@
 #include "chat/model.h"
 #include "chat/model_decode.h"
 
-static const char *keep(td_arena *a, td_str text)
-{
-    char *copy = td_arena_array(a, char, text.len + 1);
-    if (copy == NULL)
-        return NULL;
-    if (text.len != 0)
-        memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    return copy;
-}
-
 static td_code keep_special(td_model *m, td_arena *a, const td_model_parts *parts,
                             td_token_list added, td_error *err)
 {
@@ -81,7 +70,7 @@ td_code td_model_take_parts(td_model *m, td_arena *a, const td_model_parts *part
 {
     m->kind = "parts";
     m->class_why = "taken over from a loaded tokenizer";
-    m->name = keep(&m->arena, (td_str){ parts->name, strlen(parts->name) });
+    m->name = td_arena_text(&m->arena, (td_str){ parts->name, strlen(parts->name) });
     m->class_used = m->class_asked = td_arena_copy(&m->arena, parts->class_name);
     if (m->name == NULL || m->class_used.ptr == NULL)
         return td_arena_fail(&m->arena, err);

@@ -10,17 +10,6 @@
 #include "chat/files.h"
 #include "chat/model.h"
 
-static const char *copy_text(td_arena *a, td_str text)
-{
-    char *copy = td_arena_array(a, char, text.len + 1);
-    if (copy == NULL)
-        return NULL;
-    if (text.len != 0)
-        memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    return copy;
-}
-
 static td_model_template *find(const td_model *m, td_str name)
 {
     for (size_t i = 0; i < m->template_count; i++) {
@@ -43,15 +32,15 @@ td_code td_model_add_template(td_model *m, td_str name, const char *file, td_str
             memcpy(more, m->templates, m->template_count * sizeof *more);
         m->templates = more;
         slot = &more[m->template_count];
-        *slot = (td_model_template){ .name = copy_text(&m->arena, name) };
+        *slot = (td_model_template){ .name = td_arena_text(&m->arena, name) };
         if (slot->name == NULL)
             return td_arena_fail(&m->arena, err);
         m->template_count++;
     }
     td_template_free((td_template *)slot->compiled);
     slot->compiled = NULL;
-    slot->file = copy_text(&m->arena, td_str_from(file));
-    const char *text = copy_text(&m->arena, source);
+    slot->file = td_arena_text(&m->arena, td_str_from(file));
+    const char *text = td_arena_text(&m->arena, source);
     if (slot->file == NULL || text == NULL)
         return td_arena_fail(&m->arena, err);
     slot->source = (td_str){ text, source.len };
@@ -97,7 +86,7 @@ static td_code list_jinja(td_arena *a, const char *dir, const char ***ret, size_
             cap *= 2;
         }
         if (names != NULL)
-            names[n++] = copy_text(a, (td_str){ name.ptr, name.len - 6 });
+            names[n++] = td_arena_text(a, (td_str){ name.ptr, name.len - 6 });
         if (names == NULL || names[n - 1] == NULL)
             break;
     }
