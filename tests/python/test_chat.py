@@ -9,6 +9,7 @@ import pytest
 
 import reference_clock
 from conversations import conversations
+from sameness import attempt, same
 
 tokdrain = pytest.importorskip("tokdrain", reason="the Python package is not built")
 TEMPLATES = ["qwen3-qwen3-trl", "llama3-llama3_1-trl", "gptoss-gptoss-trl"]
@@ -18,31 +19,6 @@ NOW = datetime.datetime(2026, 3, 4, 5, 6, 7)
 TWO = [*HI, {"role": "assistant", "content": "Seven."}]
 MASKED = ("{% for m in messages %}{% if m.role == 'assistant' %}a: {% generation %}{{ m.content }}"
           "<|im_end|>{% endgeneration %}{% else %}u: {{ m.content }}{% endif %}\n{% endfor %}")
-
-
-def attempt(f):
-    """f's value, or that it failed."""
-    try:
-        return f()
-    except Exception as error:  # noqa: BLE001 - an error must be an error on both sides
-        return error
-
-
-def same(got, want):
-    """Equal values of equal types, all the way down; an error where an error was."""
-    if isinstance(want, Exception) or isinstance(got, Exception):
-        assert isinstance(want, Exception) and isinstance(got, tokdrain.Error), (got, want)
-        return
-    assert type(got) is type(want)
-    if hasattr(want, "keys"):
-        assert list(got.keys()) == list(want.keys())
-        for key in want.keys():
-            same(got[key], want[key])
-    elif hasattr(want, "dtype"):
-        assert (got.dtype, got.shape) == (want.dtype, want.shape)
-        assert repr(got) == repr(want)
-    else:
-        assert got == want
 
 
 @pytest.mark.parametrize("name", MODELS)
