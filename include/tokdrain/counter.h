@@ -114,6 +114,11 @@ TD_API void td_counter_resume(td_counter *counter);
 TD_API td_result *td_counter_next_done(td_counter *counter);
 /* Drops all items that are still pending; returns how many. Paused counters only. */
 TD_API size_t td_counter_drop_pending(td_counter *counter);
+/* Drops the items whose index is_unwanted names: they give no result any more. Queued and finished
+ * ones go at once; one that runs is told to stop, and not waited for (an external process finishes
+ * its item). Returns how many. is_unwanted must not use the counter. */
+TD_API size_t td_counter_drop(td_counter *counter, bool (*is_unwanted)(void *user, uint64_t index),
+                              void *user);
 
 typedef struct td_drained {
     uint64_t counted, pending; /* their sum is what was queued */

@@ -4,7 +4,8 @@
  *        one; collecting empties the slot at the head when it is done. A slot's place is the item's
  *        place, so order costs nothing.
  * Holds: head <= run <= tail; slots before run are not pending (interrupting moves run back); the
- *        ring has a slot for each item that is submitted and not collected.
+ *        ring has a slot for each item that is submitted and not collected, and for one that was
+ *        dropped as long as it still runs.
  * Locks: one mutex guards the ring and the numbers; an item is processed without it. */
 #include "count/counter.h"
 
@@ -19,26 +20,30 @@
 enum { JOBS_MAX = 1024, QUEUE_ITEMS = 1024, WAKE_NS = 1000000 };
 static const size_t QUEUE_BYTES = (size_t)256 << 20;
 
-typedef enum slot_state { EMPTY, PENDING, RUNNING, DONE } slot_state;
-
-typedef struct slot {
-    td_request *request;
-    td_result_box *result;
-    size_t bytes;
-    slot_state state;
-} slot;
+/* DROPPED: still runs, and nobody wants the result. */
+typedef enum slot_state { EMPTY, PENDING, RUNNING, DROPPED, DONE } slot_state;
 
 typedef struct worker {
     td_counter *counter;
     td_thread thread;
     td_worker_scratch scratch;
-    size_t scratch_bytes; /* under the lock */
+    size_t scratch_bytes;  /* under the lock */
+    atomic_bool interrupt; /* stop what runs */
 } worker;
+
+typedef struct slot {
+    td_request *request; /* of PENDING; the runner's while it runs */
+    td_result_box *result;
+    worker *runner; /* of RUNNING */
+    uint64_t index;
+    size_t bytes;
+    slot_state state;
+} slot;
 
 struct td_counter {
     td_shared shared;
-    td_arena texts; /* copies of the options' texts, and the default keywords */
-    atomic_bool interrupt;
+    td_arena texts;        /* copies of the options' texts, and the default keywords */
+    atomic_bool interrupt; /* of all external workers */
 
     td_mutex lock;
     td_cond work;  /* something is pending, or the workers shall end */
@@ -77,12 +82,36 @@ static slot *take_pending(td_counter *c)
     return c->run < c->tail ? slot_at(c, c->run) : NULL;
 }
 
-/* Lock held. Whether to wake the collector, when the head is done: a drain looks at results once in
+/* Lock held. The item whose result is next; NULL: none is outstanding. */
+static slot *next_wanted(td_counter *c)
+{
+    for (uint64_t n = c->head; n < c->tail; n++) {
+        slot *s = slot_at(c, n);
+        if (s->state != EMPTY && s->state != DROPPED)
+            return s;
+    }
+    return NULL;
+}
+
+/* Lock held. Empties a slot, whose request and result are somebody else's by now. */
+static void empty(td_counter *c, slot *s)
+{
+    c->bytes -= s->bytes;
+    *s = (slot){ .state = EMPTY };
+    while (c->head < c->tail && slot_at(c, c->head)->state == EMPTY)
+        c->head++;
+    if (c->run < c->head)
+        c->run = c->head;
+    td_cond_broadcast(&c->space);
+}
+
+/* Lock held. Whether to wake the collector, when the next is done: a drain looks at results once in
  * a while, so that it does not take the processor from a worker for each of thousands, and behind
  * the last item that can be taken. */
 static bool is_wake_due(td_counter *c)
 {
-    if (slot_at(c, c->head)->state != DONE)
+    const slot *next = next_wanted(c);
+    if (next == NULL || next->state != DONE)
         return false;
     if (!c->draining || c->run == c->tail)
         return true;
@@ -93,16 +122,23 @@ static bool is_wake_due(td_counter *c)
     return due;
 }
 
-/* Lock held. */
-static void finish(td_counter *c, slot *s, uint64_t place, bool finished)
+/* Lock held. box NULL: it was interrupted. */
+static void finish(td_counter *c, slot *s, uint64_t place, td_result_box *box)
 {
     c->running--;
-    if (!finished) {
+    if (s->state == DROPPED) {
+        atomic_store(&s->runner->interrupt, false);
+        td_request_free(box == NULL ? s->request : NULL);
+        td_result_free(box != NULL ? &box->pub : NULL);
+        empty(c, s);
+    } else if (box == NULL) {
         s->state = PENDING;
         if (place < c->run)
             c->run = place;
     } else {
-        const td_result *r = &s->result->pub;
+        const td_result *r = &box->pub;
+        s->request = NULL;
+        s->result = box;
         s->state = DONE;
         c->stats.done++;
         c->stats.failed += r->error.code != TD_OK && r->via != TD_VIA_FALLBACK;
@@ -130,6 +166,19 @@ static void start_external(worker *w)
     td_error_clear(&err);
 }
 
+/* The request's result; NULL: interrupted, the request is as new. Without the lock. */
+static td_result_box *process(worker *w, td_request *request)
+{
+    td_shared shared = w->counter->shared;
+    shared.interrupt = &w->interrupt;
+    if (!td_process(&shared, &w->scratch, request))
+        return NULL;
+    td_result_box *box = request->box;
+    request->box = NULL;
+    td_request_free(request);
+    return box;
+}
+
 static void *work(void *user)
 {
     worker *w = user;
@@ -148,29 +197,26 @@ static void *work(void *user)
         uint64_t place = c->run++;
         td_request *request = s->request;
         s->state = RUNNING;
+        s->runner = w;
         c->running++;
         td_mutex_unlock(&c->lock);
-
-        bool finished = td_process(&c->shared, &w->scratch, request);
-        td_result_box *box = NULL;
-        if (finished) {
-            box = request->box;
-            request->box = NULL;
-            td_request_free(request);
-        }
-
+        td_result_box *box = process(w, request);
         td_mutex_lock(&c->lock);
         w->scratch_bytes = td_scratch_bytes(&w->scratch);
-        if (finished) {
-            s->request = NULL;
-            s->result = box;
-        }
-        finish(c, s, place, finished);
+        finish(c, s, place, box);
     }
     td_mutex_unlock(&c->lock);
     if (w->scratch.external != NULL)
         td_pool_stop(w->scratch.external);
     return NULL;
+}
+
+/* Lock held. The workers' own first: who finds the other one set looks at these. */
+static void set_interrupt(td_counter *c, bool interrupt)
+{
+    for (unsigned i = 0; c->workers != NULL && i < c->shared.options.jobs; i++)
+        atomic_store(&c->workers[i].interrupt, interrupt);
+    atomic_store(&c->interrupt, interrupt);
 }
 
 /* ---- life ---- */
@@ -223,6 +269,7 @@ static td_code start_workers(td_counter *c, td_error *err)
     td_worker_pool *pool = c->shared.pool;
     for (unsigned i = 0; i < c->shared.options.jobs; i++) {
         c->workers[i].counter = c;
+        atomic_init(&c->workers[i].interrupt, false);
         if (!td_scratch_init(&c->workers[i].scratch, c->shared.model, &c->shared.options.limits))
             return td_fail_nomem(err);
         if (pool != NULL)
@@ -298,7 +345,7 @@ void td_counter_free(td_counter *c)
         return;
     td_mutex_lock(&c->lock);
     c->stopping = true;
-    atomic_store(&c->interrupt, true);
+    set_interrupt(c, true);
     td_cond_broadcast(&c->work);
     td_mutex_unlock(&c->lock);
     for (unsigned i = 0; i < c->workers_started; i++)
@@ -346,7 +393,7 @@ static void put(td_counter *c, td_request *request, uint64_t index, size_t bytes
     slot *s = slot_at(c, c->tail++);
     assert(s->state == EMPTY);
     request->index = index;
-    *s = (slot){ .request = request, .bytes = bytes, .state = PENDING };
+    *s = (slot){ .request = request, .index = index, .bytes = bytes, .state = PENDING };
     c->bytes += bytes;
     if (!c->paused)
         td_cond_signal(&c->work);
@@ -381,13 +428,7 @@ bool td_counter_try_submit(td_counter *c, td_request *request, uint64_t index)
 static td_result *take_done(td_counter *c, slot *s)
 {
     td_result_box *box = s->result;
-    c->bytes -= s->bytes;
-    *s = (slot){ .state = EMPTY };
-    while (c->head < c->tail && slot_at(c, c->head)->state == EMPTY)
-        c->head++;
-    if (c->run < c->head)
-        c->run = c->head;
-    td_cond_broadcast(&c->space);
+    empty(c, s);
     return &box->pub;
 }
 
@@ -397,8 +438,8 @@ static td_result *next_until(td_counter *c, uint64_t deadline_ns)
     td_result *result = NULL;
     td_mutex_lock(&c->lock);
     bool time_left = true;
-    while (c->head < c->tail) {
-        slot *s = slot_at(c, c->head);
+    slot *s;
+    while ((s = next_wanted(c)) != NULL) {
         if (s->state == DONE) {
             result = take_done(c, s);
             break;
@@ -425,10 +466,10 @@ void td_counter_pause(td_counter *c)
 {
     td_mutex_lock(&c->lock);
     c->paused = true;
-    atomic_store(&c->interrupt, true);
+    set_interrupt(c, true);
     while (c->running != 0)
         td_cond_wait(&c->idle, &c->lock);
-    atomic_store(&c->interrupt, false);
+    set_interrupt(c, false);
     c->seek = c->head;
     td_cond_broadcast(&c->done);
     td_mutex_unlock(&c->lock);
@@ -466,15 +507,32 @@ size_t td_counter_drop_pending(td_counter *c)
         if (s->state != PENDING)
             continue;
         td_request_free(s->request);
-        c->bytes -= s->bytes;
-        *s = (slot){ .state = EMPTY };
+        empty(c, s);
         dropped++;
     }
-    while (c->head < c->tail && slot_at(c, c->head)->state == EMPTY)
-        c->head++;
-    if (c->run < c->head)
-        c->run = c->head;
-    td_cond_broadcast(&c->space);
+    td_mutex_unlock(&c->lock);
+    return dropped;
+}
+
+size_t td_counter_drop(td_counter *c, bool (*is_unwanted)(void *user, uint64_t index), void *user)
+{
+    size_t dropped = 0;
+    td_mutex_lock(&c->lock);
+    for (uint64_t n = c->head; n < c->tail; n++) {
+        slot *s = slot_at(c, n);
+        if (s->state == EMPTY || s->state == DROPPED || !is_unwanted(user, s->index))
+            continue;
+        dropped++;
+        if (s->state == RUNNING) {
+            s->state = DROPPED;
+            atomic_store(&s->runner->interrupt, true);
+            continue;
+        }
+        td_request_free(s->request);
+        td_result_free(s->result != NULL ? &s->result->pub : NULL);
+        empty(c, s);
+    }
+    td_cond_broadcast(&c->done);
     td_mutex_unlock(&c->lock);
     return dropped;
 }

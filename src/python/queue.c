@@ -23,8 +23,8 @@ typedef struct ticket {
     PyObject *result; /* of READY */
     uint64_t index;   /* what the result shall say */
     char state;
-    bool pumped;    /* handed out by pump(), not by take() */
-    bool abandoned; /* nobody will ask */
+    bool pumped;   /* handed out by pump(), not by take() */
+    bool unwanted; /* nobody will ask: on its way to EMPTY */
 } ticket;
 
 typedef struct queue_object {
@@ -143,17 +143,14 @@ static void forget(queue_object *q, ticket *t)
     Py_XDECREF(result);
 }
 
-/* The ticket that waits for the result n; NULL: nobody does, and it is forgotten. */
+/* The ticket that waits for the result n; NULL: nobody does. */
 static ticket *expecting(queue_object *q, uint64_t n)
 {
     ticket *t = n >= q->base && n < q->next ? at(q, n) : NULL;
-    if (t == NULL || (t->state == WAITING && !t->abandoned))
-        return t;
-    forget(q, t);
-    return NULL;
+    return t != NULL && t->state == WAITING ? t : NULL;
 }
 
-/* false: an exception is raised; the ticket is then without a result and abandoned. */
+/* false: an exception is raised; the ticket is then forgotten. */
 static bool deliver(queue_object *q, td_result *r)
 {
     uint64_t n = r->index;
@@ -304,49 +301,66 @@ static int try_submit(queue_object *q, td_request *request, uint64_t index, bool
     return 1;
 }
 
-/* Nobody will ask for this ticket. */
-static void abandon(queue_object *q, uint64_t n)
+static bool is_unwanted(void *user, uint64_t n)
 {
-    ticket *t = n >= q->base && n < q->next ? at(q, n) : NULL;
-    if (t != NULL && t->state == WAITING)
-        t->abandoned = true;
-    else if (t != NULL && t->state == READY)
-        forget(q, t);
+    queue_object *q = user;
+    return n >= q->base && n < q->next && at(q, n)->unwanted;
 }
 
-/* When nobody waits for anything any more, what is queued is dropped and what runs is stopped.
- * With the interpreter's lock, so that nobody submits meanwhile; workers stop within moments. */
-static void stop_abandoned(queue_object *q)
+/* Nobody will ask for these tickets: what is queued of them is dropped, what runs is stopped, and
+ * nobody waits for that. Results may be freed, so anything may have happened afterwards. */
+static void abandon(queue_object *q, const uint64_t *tickets, size_t count)
 {
-    if (q->counter == NULL || q->base == q->next)
+    if (q->forks != tdpy_forks())
         return;
-    for (uint64_t n = q->base; n < q->next; n++) {
-        const ticket *t = at(q, n);
-        if (t->state != EMPTY && !t->abandoned)
-            return;
+    for (size_t i = 0; i < count; i++) {
+        if (tickets[i] >= q->base && tickets[i] < q->next)
+            at(q, tickets[i])->unwanted = at(q, tickets[i])->state != EMPTY;
     }
-    td_counter_pause(q->counter);
-    td_counter_drop_pending(q->counter);
-    td_result *r;
-    while ((r = td_counter_next_done(q->counter)) != NULL)
-        td_result_free(r);
-    td_counter_resume(q->counter);
-    for (uint64_t n = q->base; n < q->next; n++)
-        *at(q, n) = (ticket){ .state = EMPTY };
-    q->base = q->next;
+    if (q->counter != NULL)
+        (void)td_counter_drop(q->counter, is_unwanted, q);
+    for (size_t i = 0; i < count; i++) {
+        if (is_unwanted(q, tickets[i]))
+            forget(q, at(q, tickets[i]));
+    }
 }
 
-/* submit(request, index, pumped) -> ticket, or None when the queue is full. A Request object that
- * was not taken can be given again. */
+/* Drops these tickets; the exception that is raised stays. */
+static void give_up(queue_object *q, const uint64_t *tickets, size_t count)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    abandon(q, tickets, count);
+    PyErr_Restore(type, value, trace);
+}
+
+/* The number n as an object, which is also appended to holder (may be NULL). Both happen here, so
+ * that no exception of a signal handler comes between them, with a ticket that nobody knows. */
+static PyObject *hand_out(queue_object *q, uint64_t n, PyObject *holder)
+{
+    PyObject *number = PyLong_FromUnsignedLongLong(n);
+    if (number != NULL && holder != NULL) {
+        PyObject *done = PyObject_CallMethod(holder, "append", "O", number);
+        if (done == NULL)
+            Py_CLEAR(number);
+        Py_XDECREF(done);
+    }
+    if (number == NULL)
+        give_up(q, &n, 1);
+    return number;
+}
+
+/* submit(request, index, pumped[, holder]) -> ticket, or None when the queue is full. A Request
+ * object that was not taken can be given again. holder, a list or deque, gets the ticket, too. */
 static PyObject *queue_submit(PyObject *obj, PyObject *args)
 {
     queue_object *q = (queue_object *)obj;
     tdpy_state *state = tdpy_state_of(obj);
-    PyObject *request_object;
+    PyObject *request_object, *holder = NULL;
     unsigned long long index;
     int pumped;
-    if (!PyArg_ParseTuple(args, "O!Kp:submit", state->request_type, &request_object, &index,
-                          &pumped))
+    if (!PyArg_ParseTuple(args, "O!Kp|O:submit", state->request_type, &request_object, &index,
+                          &pumped, &holder))
         return NULL;
     td_request *request = tdpy_request_take(request_object);
     if (request == NULL)
@@ -354,7 +368,7 @@ static PyObject *queue_submit(PyObject *obj, PyObject *args)
     uint64_t n;
     int taken = try_submit(q, request, index, pumped != 0, &n);
     if (taken == 1)
-        return PyLong_FromUnsignedLongLong(n);
+        return hand_out(q, n, holder);
     tdpy_request_give(request_object, request);
     if (taken < 0)
         return NULL;
@@ -442,20 +456,22 @@ static PyObject *queue_pump(PyObject *obj, PyObject *unused)
 static PyObject *queue_abandon(PyObject *obj, PyObject *tickets)
 {
     queue_object *q = (queue_object *)obj;
-    if (q->forks != tdpy_forks() || q->closed)
-        Py_RETURN_NONE;
     PyObject *list = PySequence_List(tickets);
-    for (Py_ssize_t i = 0; list != NULL && i < PyList_Size(list); i++) {
-        unsigned long long n = PyLong_AsUnsignedLongLong(PyList_GetItem(list, i));
-        if (PyErr_Occurred())
-            Py_CLEAR(list);
-        else
-            abandon(q, n);
-    }
     if (list == NULL)
         return NULL;
+    size_t count = (size_t)PyList_Size(list);
+    uint64_t *numbers = PyMem_Calloc(count + 1, sizeof *numbers);
+    bool ok = numbers != NULL || PyErr_NoMemory() != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        numbers[i] = PyLong_AsUnsignedLongLong(PyList_GetItem(list, (Py_ssize_t)i));
+        ok = PyErr_Occurred() == NULL;
+    }
+    if (ok)
+        abandon(q, numbers, count);
+    PyMem_Free(numbers);
     Py_DECREF(list);
-    stop_abandoned(q);
+    if (!ok)
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -475,17 +491,6 @@ static bool submit_waiting(queue_object *q, const tdpy_feed *feed, size_t at, ui
     if (request != NULL && taken < 0)
         td_request_free(request);
     return taken == 1;
-}
-
-/* Drops these tickets; the exception that is raised stays. */
-static void give_up(queue_object *q, const uint64_t *tickets, size_t count)
-{
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    for (size_t i = 0; i < count; i++)
-        abandon(q, tickets[i]);
-    stop_abandoned(q);
-    PyErr_Restore(type, value, trace);
 }
 
 bool tdpy_queue_run(PyObject *obj, size_t count, const tdpy_feed *feed)
@@ -549,12 +554,13 @@ static PyObject *queue_stats(PyObject *obj, PyObject *unused)
     if (counter_of(q) == NULL)
         return NULL;
     td_counter_stats s = td_counter_get_stats(q->counter);
-    return Py_BuildValue("{sKsKsKsKsKsKsKsKsKsKsKsKsKsI}", "queued", s.queued, "running", s.running,
-                         "done", s.done, "failed", s.failed, "tokens", s.tokens, "reused_tokens",
-                         s.reused_tokens, "memo_bytes", s.memo_bytes, "memo_entries",
-                         s.memo_entries, "memo_hits", s.memo_hits, "memo_misses", s.memo_misses,
-                         "memo_evictions", s.memo_evictions, "scratch_bytes", s.scratch_bytes,
-                         "templates_compiled", s.templates_compiled, "jobs", s.jobs);
+    return Py_BuildValue("{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsI}", "outstanding", q->next - q->base,
+                         "queued", s.queued, "running", s.running, "done", s.done, "failed",
+                         s.failed, "tokens", s.tokens, "reused_tokens", s.reused_tokens,
+                         "memo_bytes", s.memo_bytes, "memo_entries", s.memo_entries, "memo_hits",
+                         s.memo_hits, "memo_misses", s.memo_misses, "memo_evictions",
+                         s.memo_evictions, "scratch_bytes", s.scratch_bytes, "templates_compiled",
+                         s.templates_compiled, "jobs", s.jobs);
 }
 
 static void close_counter(queue_object *q)

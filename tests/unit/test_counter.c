@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/thread.h"
 #include "count/counter.h"
@@ -236,6 +237,62 @@ static void test_an_interrupted_item_is_counted_later(void **state)
     td_counter_free(c);
 }
 
+static bool is_odd(void *user, uint64_t index)
+{
+    (void)user;
+    return index % 2 != 0;
+}
+
+static const struct timespec MOMENT = { .tv_nsec = 100000 };
+
+static void wait_until_running(td_counter *c, unsigned running)
+{
+    while (td_counter_get_stats(c).running != running)
+        nanosleep(&MOMENT, NULL);
+}
+
+static void test_dropped_items_give_no_result(void **state)
+{
+    (void)state;
+    td_counter *c = counter((td_counter_options){ .jobs = 2, .queue_items = 8 });
+    submit(c, ENDLESS, 1);
+    submit(c, ENDLESS, 3);
+    wait_until_running(c, 2);
+    for (unsigned i = 4; i < 8; i++)
+        submit(c, "{\"text\": \"some words\"}", i);
+    assert_int_equal(td_counter_drop(c, is_odd, NULL), 4);
+    assert_int_equal(td_counter_drop(c, is_odd, NULL), 0);
+    submit(c, "{\"token_ids\": [1]}", 8);
+    for (unsigned i = 4; i <= 8; i += 2) {
+        td_result *r = td_counter_next(c, -1);
+        assert_int_equal(r->index, i);
+        assert_int_equal(r->error.code, TD_OK);
+        td_result_free(r);
+    }
+    assert_null(td_counter_next(c, -1));
+    wait_until_running(c, 0);
+    td_counter_stats s = td_counter_get_stats(c);
+    assert_int_equal(s.done, 3);
+    assert_int_equal(s.queued, 0);
+
+    /* finished ones, and one that is dropped while the counter pauses and goes on */
+    submit(c, "{\"token_ids\": [1]}", 9);
+    submit(c, ENDLESS, 11);
+    while (td_counter_get_stats(c).done != 4)
+        nanosleep(&MOMENT, NULL);
+    td_counter_pause(c);
+    assert_int_equal(td_counter_drop(c, is_odd, NULL), 2);
+    td_counter_resume(c);
+    for (unsigned i = 0; i < 20; i++) { /* all of the queue is free again */
+        submit(c, i % 3 != 0 ? "{\"token_ids\": [1]}" : ENDLESS, i % 3 != 0 ? 0 : 1);
+        td_counter_drop(c, is_odd, NULL);
+        td_result *r = td_counter_next(c, -1);
+        assert_int_equal(r != NULL, i % 3 != 0);
+        td_result_free(r);
+    }
+    td_counter_free(c);
+}
+
 typedef struct drained_items {
     uint64_t indices[64];
     size_t count;
@@ -268,8 +325,8 @@ static void test_drain_takes_everything(void **state)
 static void test_drain_timeout_keeps_what_is_done(void **state)
 {
     (void)state;
-    td_counter *c = counter((td_counter_options){ .jobs = 2, .paused = true,
-                                                  .limits.steps_max = UINT64_MAX });
+    td_counter *c =
+        counter((td_counter_options){ .jobs = 2, .paused = true, .limits.steps_max = UINT64_MAX });
     submit(c, "{\"token_ids\": [1]}", 0);
     submit(c, ENDLESS, 1);
     for (unsigned i = 2; i < 20; i++)
@@ -406,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_more_than_one_render_is_active_at_once),
         cmocka_unit_test(test_pausing_leaves_items_pending_and_countable),
         cmocka_unit_test(test_an_interrupted_item_is_counted_later),
+        cmocka_unit_test(test_dropped_items_give_no_result),
         cmocka_unit_test(test_drain_takes_everything),
         cmocka_unit_test(test_drain_timeout_keeps_what_is_done),
         cmocka_unit_test(test_the_time_of_an_item_is_bounded),
