@@ -9,7 +9,8 @@ from collections import deque
 
 from tokdrain._errors import InputError
 from tokdrain._native import core
-from tokdrain._options import check_numbers, parse_moment, parse_size
+from tokdrain._options import check_numbers, check_several, parse_moment, parse_size
+
 Result = core.Result
 __version__ = core.version
 
@@ -58,7 +59,7 @@ class Counter:
         from tokdrain._model import Model
         self.model = model if isinstance(model, Model) else Model.from_pretrained(model)
         self._options = {k: v for k, v in locals().items() if k not in ("self", "model", "Model")}
-        self._window = max(1, queue)
+        self._window = queue or 1024
         self._queue = queue_of(self.model, **self._options)
         self._dispatcher = _Dispatcher(self._queue)
 
@@ -76,7 +77,8 @@ class Counter:
         self._queue.close()
 
     def stats(self):
-        """Numbers since the beginning: done, failed, tokens, reused_tokens, memo_bytes, ..."""
+        """Numbers since the beginning (done, failed, tokens, reused_tokens, ...) and of now:
+        outstanding (submitted, and the result not yet taken), queued, running, memo_bytes, ..."""
         return self._queue.stats()
 
     # ---- waiting for results ----
@@ -90,7 +92,7 @@ class Counter:
 
     def count_batch(self, requests, *, raise_errors=False):
         """A list with the Result of each request."""
-        results = self._queue.batch(requests)
+        results = self._queue.batch(check_several(requests, "count_batch", "requests"))
         if raise_errors:
             for result in results:
                 if result.error is not None and result.via != "fallback":
@@ -100,18 +102,20 @@ class Counter:
     def count_iter(self, requests, *, raise_errors=False):
         """Results while requests, any iterable, are still being read; never more of them in memory
         than the queue holds."""
+        return self._results(check_several(requests, "count_iter", "requests"), raise_errors)
+
+    def _results(self, requests, raise_errors):
         queue, tickets, index = self._queue, deque(), 0
         try:
             for request in requests:
                 read = queue.read(request)
-                while (ticket := queue.submit(read, index, False)) is None:
+                while queue.submit(read, index, False, tickets) is None:
                     if tickets:
                         result = queue.take(tickets[0], True)
                         tickets.popleft()
                         yield _checked(result, raise_errors)
                     else:
                         queue.wait()
-                tickets.append(ticket)
                 index += 1
                 wait = len(tickets) >= self._window
                 while tickets and (result := queue.take(tickets[0], wait)) is not None:
@@ -136,6 +140,7 @@ class Counter:
 
     async def acount_batch(self, requests, *, raise_errors=False):
         """A list with the Result of each request, without blocking the event loop."""
+        check_several(requests, "acount_batch", "requests")
         return [_checked(r, raise_errors) async for r in self.acount(requests)]
 
 
@@ -183,6 +188,7 @@ class _Acount:
 
 
 async def _aiter(requests):
+    check_several(requests, "acount", "requests")
     if hasattr(requests, "__aiter__"):
         async for request in requests:
             yield request

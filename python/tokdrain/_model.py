@@ -8,7 +8,7 @@ from tokdrain._encoding import HUGE, Shape, as_tensors, batch_encoding
 from tokdrain._errors import InputError
 from tokdrain._hub import cache_folder
 from tokdrain._native import core as native
-from tokdrain._options import check_numbers, parse_moment, parse_size
+from tokdrain._options import check_numbers, check_several, parse_moment, parse_size
 from tokdrain._schema import tools_of
 
 COUNT, RENDER, ENCODE, DECODE = range(4)
@@ -17,6 +17,9 @@ COUNT, RENDER, ENCODE, DECODE = range(4)
 _TYPE_IDS = ("Bert", "Canine", "ConvBert", "DPRContextEncoder", "DPRQuestionEncoder", "Deberta",
              "DebertaV2", "LayoutLMv2", "MarkupLM", "Tapas")
 _PAD_LEFT = ("CodeLlama", "Cohere", "Gemma", "Llama", "Siglip2", "XLNet")
+
+
+_AS_IT_IS = object()  # an option that is not given
 
 
 class Span(tuple):
@@ -130,17 +133,21 @@ class Model:
             "pad_token_type_id")}
         return _from_parts(cls, parts, config)
 
-    def with_options(self, *, now=None, timeout=None, memory=0, reuse=True, max_output=0,
-                     max_steps=0, max_memory=0):
+    def with_options(self, *, now=_AS_IT_IS, timeout=_AS_IT_IS, memory=_AS_IT_IS, reuse=_AS_IT_IS,
+                     max_output=_AS_IT_IS, max_steps=_AS_IT_IS, max_memory=_AS_IT_IS):
         """The same model with other limits of one call, another moment for strftime_now (a
-        datetime or ISO 8601 text), or another bound of what it keeps for reuse. 0 and None are
-        the defaults (docs/limits.md)."""
-        options = {k: v for k, v in locals().items() if k != "self"}
+        datetime or ISO 8601 text), or another bound of what it keeps for reuse. What is not named
+        stays as it is; 0 and None are the defaults (docs/limits.md)."""
+        named = {k: v for k, v in locals().items() if k != "self" and v is not _AS_IT_IS}
+        options = {k: v for k, v in {**self._limits, **named}.items() if v is not None}
+        timeout, max_steps = options.get("timeout", 0), options.get("max_steps", 0)
         check_numbers(timeout=timeout, max_steps=max_steps)
         core = self._core.with_options(
-            parse_size(memory), reuse, parse_size(max_output), max_steps, parse_size(max_memory),
-            int((timeout or 0) * 1e9), *parse_moment(now))
-        made = type(self)(core, (_options_again, (self, options)), self._settings)
+            parse_size(options.get("memory", 0)), options.get("reuse", True),
+            parse_size(options.get("max_output", 0)), max_steps,
+            parse_size(options.get("max_memory", 0)), int(timeout * 1e9),
+            *parse_moment(options.get("now")))
+        made = type(self)(core, (_options_again, (self, named)), self._settings)
         made._limits = options
         return made
 
@@ -194,7 +201,7 @@ class Model:
         of text i are ids[offsets[i]:offsets[i + 1]]."""
         special = bool(add_special_tokens)
         requests = [{"text": _text(t, i), "add_special_tokens": special}
-                    for i, t in enumerate(texts)]
+                    for i, t in enumerate(check_several(texts, "encode_batch", "texts"))]
         results = self._encoders(flat).batch(requests)
         for result in results:
             if result.error is not None:

@@ -26,6 +26,14 @@ def check_numbers(**numbers):
             raise InputError(f"{name}={value!r} is less than 0, or too large")
 
 
+def check_several(things, function, what):
+    """things, unless it is one thing whose parts would be taken for several."""
+    if isinstance(things, (str, bytes, bytearray, dict)):
+        raise TypeError(f"{function} takes {what}, one after the other, not a single "
+                        f"{type(things).__name__}: put it into a list")
+    return things
+
+
 def parse_moment(now):
     """(fixed, seconds, microseconds, offset from UTC) of a datetime or ISO 8601 text."""
     if now is None:

@@ -1,5 +1,6 @@
 """Counter: order, errors as values, threads, asyncio, processes, interrupts, the end."""
 import asyncio
+import inspect
 import json
 import os
 import pickle
@@ -412,3 +413,130 @@ def test_an_exception_amid_delivery_loses_no_other_result(model):
             [model.count("x"), model.count("x y")]
         with pytest.raises(ValueError, match="no such ticket"):
             queue.take(tickets[2], True)
+
+
+def test_what_nobody_wants_stops_alone(model, want):
+    """One of several that are outstanding: it leaves its thread to the next."""
+    with tokdrain.Counter(model, jobs=1) as counter:
+        queue = counter._queue
+        slow = {"messages": chat(1), "chat_template": SLOW}
+        tickets = [queue.submit(queue.read(r), 0, False) for r in (slow, slow, chat(3), slow)]
+        queue.abandon(tickets[:2])
+        assert queue.take(tickets[2], True).tokens == want[3]
+        assert counter.stats()["outstanding"] == 1
+        queue.abandon([*tickets, 2 ** 60])
+        assert counter.stats()["outstanding"] == 0
+        assert counter.count(chat(4)).tokens == want[4]
+
+    async def main():
+        with tokdrain.Counter(model, jobs=1) as counter:
+            endless = asyncio.ensure_future(counter.acount(slow))
+            waiting = asyncio.ensure_future(counter.acount(chat(5)))
+            await asyncio.sleep(0.05)
+            endless.cancel()
+            return (await asyncio.wait_for(waiting, 30)).tokens
+    assert asyncio.run(main()) == want[5]
+
+
+@pytest.mark.parametrize("leave", ["close", "interrupt"])
+def test_nobody_waits_for_a_long_text_that_is_left(model, leave):
+    """Its thread goes on for a while, until the encoder looks up; Python does not notice."""
+    long = " " * 60_000_000
+    with tokdrain.Counter(model, jobs=2) as counter:
+        results = counter.count_iter(["x", long, long])
+        assert next(results).tokens == 1
+        gaps, end = [], threading.Event()
+
+        def tick():
+            last = time.monotonic()
+            while not end.wait(0.001):
+                now = time.monotonic()
+                gaps.append(now - last)
+                last = now
+        ticker = threading.Thread(target=tick)
+        ticker.start()
+        time.sleep(0.1)
+        begun = time.monotonic()
+        if leave == "close":
+            results.close()
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                results.throw(KeyboardInterrupt)
+        took = time.monotonic() - begun
+        end.set()
+        ticker.join()
+        assert took < 0.3 and max(gaps) < 0.5, (took, max(gaps))
+
+
+def test_interrupts_anywhere_lose_no_ticket(model):
+    """An exception at any instruction of the iterator, up to where it gives its tickets up."""
+    with tokdrain.Counter(model, jobs=2, queue=3) as counter:
+        code = counter._results.__func__.__code__
+        lines = [line for _, _, line in code.co_lines() if line is not None]
+        source = inspect.getsource(code).splitlines()
+        end = code.co_firstlineno + next(i for i, x in enumerate(source) if "finally:" in x)
+        assert min(lines) < end <= max(lines)
+
+        def run(at):
+            left = at
+
+            def inside(frame, event, arg):
+                nonlocal left
+                frame.f_trace_opcodes = True
+                if event == "opcode" and (frame.f_lineno or end) < end:
+                    left -= 1
+                    if left == 0:
+                        raise KeyboardInterrupt
+                return inside
+            before = sys.gettrace()
+            sys.settrace(lambda frame, event, arg: inside if frame.f_code is code else None)
+            try:
+                return [r.tokens for r in counter.count_iter("x" for _ in range(7))]
+            except KeyboardInterrupt:
+                return None
+            finally:
+                sys.settrace(before)
+        at = 1
+        while (got := run(at)) is None:
+            assert counter.stats()["outstanding"] == 0, at
+            at += 1
+        assert got == [1] * 7 and at > 200
+
+
+def test_a_ticket_that_cannot_be_kept_is_given_up(model):
+    class Full:
+        def append(self, ticket):
+            raise MemoryError
+    with tokdrain.Counter(model, jobs=1) as counter:
+        queue, held = counter._queue, []
+        with pytest.raises(MemoryError):
+            queue.submit(queue.read("x"), 0, False, Full())
+        assert counter.stats()["outstanding"] == 0
+        ticket = queue.submit(queue.read("x"), 0, False, held)
+        assert held == [ticket] and queue.take(ticket, True).tokens == 1
+
+
+@pytest.mark.parametrize("one", ["text", b"{}", bytearray(b"{}"), {"text": "x"}])
+def test_one_request_is_no_batch(model, one):
+    """Its characters or keys would be counted. A text may be awaited, but not iterated over."""
+    async def iterate(counter):
+        return [r async for r in counter.acount(one)]
+    with tokdrain.Counter(model) as counter:
+        for use in (counter.count_batch, counter.count_iter, model.encode_batch,
+                    lambda x: asyncio.run(counter.acount_batch(x)),
+                    lambda x: asyncio.run(iterate(counter))):
+            with pytest.raises(TypeError, match=f"not a single {type(one).__name__}"):
+                use(one)
+
+
+@pytest.mark.parametrize(("queue", "most"), [(0, 1024), (1, 1), (5, 5)])
+def test_how_many_are_read_ahead(model, queue, most):
+    """queue=0 is the default bound."""
+    read = []
+    with tokdrain.Counter(model, jobs=1, queue=queue, max_steps=2 ** 60) as counter:
+        slow = {"messages": chat(1), "chat_template": SLOW}
+        results = counter.count_iter(read.append(i) or slow for i in range(3000))
+        threading.Timer(0.5, counter.close).start()
+        with pytest.raises(ValueError, match="closed"):
+            next(results)
+    assert len(read) == most

@@ -1,6 +1,7 @@
 """Models: loading, text, taking over transformers' tokenizers, limits, errors, the types."""
 import json
 import os
+import pickle
 import shutil
 
 import pytest
@@ -231,7 +232,8 @@ def test_limits_hold_for_batches():
     model = tokdrain.Model.built_in().with_options(timeout=1e-9)
     with pytest.raises(tokdrain.CountTimeout):
         model.encode_batch(["x" * 1000])
-    assert model.with_options(timeout=60).encode_batch(["x"]) == [model.with_options().encode("x")]
+    assert model.with_options(timeout=60).encode_batch(["x"]) == [
+        model.with_options(timeout=None).encode("x")]
 
 
 @pytest.mark.parametrize("more", [
@@ -245,3 +247,20 @@ def test_lengths_that_transformers_refuses(more, load):
         tokenizer.apply_chat_template([HI, HI], **more)
     with pytest.raises(tokdrain.InputError):
         model.apply_chat_template([HI, HI], **more)
+
+
+def test_options_add_up():
+    """One after the other or at once; None gives a default back. Also in another process."""
+    model = tokdrain.Model.built_in()
+    both = model.with_options(now="2026-03-04T05:06:07").with_options(max_output="10B")
+    shown = {"chat_template": "{{ strftime_now('%Y-%m-%d') }}"}
+    for made in (both, pickle.loads(pickle.dumps(both)), both.with_options(max_steps=None),
+                 both.with_options(timeout=60).with_options(memory="1MiB", reuse=False)):
+        assert made.apply_chat_template(HI, tokenize=False, **shown) == "2026-03-04"
+        with pytest.raises(tokdrain.LimitError):
+            made.count(HI, chat_template="{{ 'x' * 100 }}")
+    free = both.with_options(max_output=None)
+    assert free.count(HI, chat_template="{{ 'x' * 100 }}") > 1
+    assert free.apply_chat_template(HI, tokenize=False, **shown) == "2026-03-04"
+    today = both.with_options(now=None).apply_chat_template(HI, tokenize=False, **shown)
+    assert today != "2026-03-04"
