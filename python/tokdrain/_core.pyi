@@ -35,11 +35,11 @@ class Result:
 
 class Model:
     @classmethod
-    def load(cls, name: Optional[str], revision: Optional[str], hub_cache: Optional[str],
+    def load(cls, name: Optional[bytes], revision: Optional[str], hub_cache: Optional[bytes],
              as_file: bool, /) -> Model: ...
     @classmethod
-    def from_parts(cls, name: str, tokenizer_json: str, templates: list[tuple[str, str]],
-                   by_name: bool, special: list[tuple[str, str]], class_name: str,
+    def from_parts(cls, name: bytes, tokenizer_json: str, templates: list[tuple[bytes, bytes]],
+                   by_name: bool, special: list[tuple[bytes, bytes]], class_name: str,
                    cleans_up_spaces: bool, cleans_up_bpe: bool, split_special_tokens: bool,
                    /) -> Model: ...
     def with_options(self, memo: int, reuse: bool, output: int, steps: int, memory: int,

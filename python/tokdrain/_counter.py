@@ -9,7 +9,7 @@ from collections import deque
 
 from tokdrain._errors import InputError
 from tokdrain._native import core
-from tokdrain._options import check_numbers, check_several, parse_moment, parse_size
+from tokdrain._options import check_numbers, check_several, parse_moment, parse_size, utf8
 
 Result = core.Result
 __version__ = core.version
@@ -33,8 +33,9 @@ def queue_of(model, *, operation=0, packed=False, jobs=None, memory=0, reuse=Tru
         raise InputError(f"jobs={jobs!r} is less than 1, or too large")
     check_numbers(queue=queue, max_steps=max_steps, timeout=timeout)
     kwargs = json.dumps(chat_template_kwargs) if chat_template_kwargs is not None else None
+    template = utf8(chat_template) if chat_template is not None else None
     made = core.Queue(model._core, operation, packed, jobs or 0, queue, parse_size(queue_memory),
-                      parse_size(memory), reuse, verify, chat_template, kwargs, parse_arguments,
+                      parse_size(memory), reuse, verify, template, kwargs, parse_arguments,
                       fallback, parse_size(max_output), max_steps, parse_size(max_memory),
                       int((timeout or 0) * 1e9), *parse_moment(now))
     _open_queues.add(made)

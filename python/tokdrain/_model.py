@@ -8,7 +8,7 @@ from tokdrain._encoding import HUGE, Shape, as_tensors, batch_encoding
 from tokdrain._errors import InputError
 from tokdrain._hub import cache_folder
 from tokdrain._native import core as native
-from tokdrain._options import check_numbers, check_several, parse_moment, parse_size
+from tokdrain._options import check_numbers, check_several, parse_moment, parse_size, utf8
 from tokdrain._schema import tools_of
 
 COUNT, RENDER, ENCODE, DECODE = range(4)
@@ -94,7 +94,8 @@ class Model:
             raise InputError(f"compat={compat!r}: 'transformers' and 'tokenizer.json' are known")
         name = os.fsdecode(name)
         cache = os.fspath(cache_dir) if cache_dir is not None else cache_folder()
-        core = native.Model.load(name, revision, cache, compat == "tokenizer.json")
+        core = native.Model.load(os.fsencode(name), revision, os.fsencode(cache),
+                                 compat == "tokenizer.json")
         folder = name if os.path.isdir(name) else None
         if folder is None and not os.path.isfile(name):
             folder = _snapshot(name, revision, cache)
@@ -173,6 +174,7 @@ class Model:
 
     @property
     def special_tokens_map(self):
+        """{name: text}, of those that the model has"""
         return self._core.special_tokens()
 
     @property
@@ -341,8 +343,14 @@ def _settings_of(core, config):
 
 
 def _from_parts(cls, parts, config):
-    core = native.Model.from_parts(*parts)
+    name, pipeline, templates, by_name, special, *rest = parts
+    core = native.Model.from_parts(utf8(name), pipeline, _all_utf8(templates), by_name,
+                                   _all_utf8(special), *rest)
     return cls(core, (_from_parts, (cls, parts, config)), _Settings(parts[5], config, core))
+
+
+def _all_utf8(pairs):
+    return [(utf8(name), utf8(text)) for name, text in pairs]
 
 
 def _load_again(cls, name, revision, cache_dir, compat):

@@ -26,6 +26,11 @@ def check_numbers(**numbers):
             raise InputError(f"{name}={value!r} is less than 0, or too large")
 
 
+def utf8(text):
+    """The bytes of a text for the native module, which may hold lone surrogates."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def check_several(things, function, what):
     """things, unless it is one thing whose parts would be taken for several."""
     if isinstance(things, (str, bytes, bytearray, dict)):

@@ -22,7 +22,7 @@ static void raw(writer *w, const char *text)
 static void text(writer *w, td_str s)
 {
     if (w->code == TD_OK)
-        w->code = td_json_write_string(&w->out, s, false);
+        w->code = td_json_write_strict(&w->out, s);
 }
 
 static void key_text(writer *w, td_str name)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "chat/files.h"
 #include "chat/model.h"
 
@@ -99,6 +100,26 @@ static td_code list_jinja(td_arena *a, const char *dir, const char ***ret, size_
     return TD_OK;
 }
 
+/* The name as Python has it: each byte that is no UTF-8 is a lone surrogate. */
+static td_code decode_name(td_arena *a, td_str name, td_str *ret, td_error *err)
+{
+    char *text = td_arena_array(a, char, 3 * name.len + 1);
+    if (text == NULL)
+        return td_arena_fail(a, err);
+    size_t len = 0;
+    for (;;) {
+        size_t good = td_utf8_check_strict(name);
+        memcpy(text + len, name.ptr, good);
+        len += good;
+        if (good == name.len)
+            break;
+        len += td_utf8_put(text + len, 0xDC00U + (unsigned char)name.ptr[good]);
+        name = td_str_from_offset(name, good + 1);
+    }
+    *ret = (td_str){ text, len };
+    return TD_OK;
+}
+
 static td_code templates_from_files(td_model *m, const char *dir, bool *ret_found, td_error *err)
 {
     td_str source;
@@ -119,8 +140,11 @@ static td_code templates_from_files(td_model *m, const char *dir, bool *ret_foun
         memcpy(file, names[i], len);
         memcpy(file + len, ".jinja", sizeof ".jinja");
         TD_TRY(td_file_read_text(&m->arena, more_dir, file, &source, err));
-        if (source.ptr != NULL)
-            TD_TRY(td_model_add_template(m, td_str_from(names[i]), file, source, err));
+        if (source.ptr == NULL)
+            continue;
+        td_str name;
+        TD_TRY(decode_name(&m->arena, td_str_from(names[i]), &name, err));
+        TD_TRY(td_model_add_template(m, name, file, source, err));
     }
     *ret_found = m->template_count != 0;
     return TD_OK;

@@ -75,42 +75,6 @@ static td_code put(td_buf *b, const char *text)
     return td_buf_append(b, text, strlen(text));
 }
 
-/* What stands between the quotes of s as a JSON string. */
-static td_code put_inner(td_buf *b, td_str s)
-{
-    size_t start = b->len;
-    TD_TRY(td_json_write_string(b, s, false));
-    b->len -= 1; /* the closing quote, then the opening one */
-    memmove(b->ptr + start, b->ptr + start + 1, b->len - start - 1);
-    b->len -= 1;
-    return TD_OK;
-}
-
-/* A JSON string; lone surrogates and bytes that are no text are escaped. */
-static td_code put_text(td_buf *b, td_str s)
-{
-    size_t good = td_utf8_check_strict(s);
-    if (good == s.len)
-        return td_json_write_string(b, s, false);
-    TD_TRY(td_buf_byte(b, '"'));
-    for (;;) {
-        TD_TRY(put_inner(b, (td_str){ s.ptr, good }));
-        s = td_str_from_offset(s, good);
-        if (s.len == 0)
-            return td_buf_byte(b, '"');
-        const unsigned char *p = (const unsigned char *)s.ptr;
-        if (s.len >= 3 && p[0] == 0xED && p[1] >= 0xA0 && (p[2] & 0xC0) == 0x80) {
-            unsigned c = 0xD000U | (p[1] & 0x3FU) << 6 | (p[2] & 0x3FU);
-            TD_TRY(td_buf_printf(b, "\\u%04x", c));
-            s = td_str_from_offset(s, 3);
-        } else {
-            TD_TRY(put(b, "\\ufffd"));
-            s = td_str_from_offset(s, 1);
-        }
-        good = td_utf8_check_strict(s);
-    }
-}
-
 static td_code put_number(td_buf *b, uint64_t n)
 {
     char digits[20];
@@ -135,10 +99,10 @@ static td_code put_error(td_buf *b, const td_error *e)
     TD_TRY(put(b, ", \"error\": {\"kind\": \""));
     TD_TRY(put(b, td_code_name(e->code)));
     TD_TRY(put(b, "\", \"message\": "));
-    TD_TRY(put_text(b, (td_str){ e->message, e->message_len }));
+    TD_TRY(td_json_write_strict(b, (td_str){ e->message, e->message_len }));
     if (e->file != NULL) {
         TD_TRY(put(b, ", \"file\": "));
-        TD_TRY(put_text(b, td_str_from(e->file)));
+        TD_TRY(td_json_write_strict(b, td_str_from(e->file)));
     }
     if (e->line != 0)
         TD_TRY(put_member(b, "line", e->line));
@@ -168,7 +132,7 @@ static td_code put_rendered(td_buf *b, const td_result *r)
     TD_TRY(put(b, ", \"text\": "));
     if (r->text.ptr == NULL)
         return put(b, "null");
-    TD_TRY(put_text(b, r->text));
+    TD_TRY(td_json_write_strict(b, r->text));
     if (!r->has_generation)
         return TD_OK;
     TD_TRY(put(b, ", \"generation\": ["));
@@ -201,7 +165,7 @@ static td_code put_id_item(td_buf *b, const td_result_box *box, size_t i)
 
 static td_code put_piece_item(td_buf *b, const td_result_box *box, size_t i)
 {
-    return put_text(b, td_token_text(box->pieces, box->ids[i]));
+    return td_json_write_strict(b, td_token_text(box->pieces, box->ids[i]));
 }
 
 static td_code put_offsets_item(td_buf *b, const td_result_box *box, size_t i)

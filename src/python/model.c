@@ -32,12 +32,25 @@ static PyObject *wrap(tdpy_state *state, td_model *model)
     return (PyObject *)self;
 }
 
-/* load(name or None, revision or None, hub_cache or None, as_file: bool) */
+/* The text of bytes; NULL for None. false: an exception is raised. */
+static bool path_or_none(PyObject *bytes, const char **ret)
+{
+    char *text = NULL;
+    if (bytes != Py_None && PyBytes_AsStringAndSize(bytes, &text, NULL) < 0)
+        return false; /* no bytes, or there is a NUL in them */
+    *ret = text;
+    return true;
+}
+
+/* load(name or None, revision or None, hub_cache or None, as_file: bool); name and hub_cache are
+ * bytes, as paths are to the system */
 static PyObject *model_load(PyObject *type, PyObject *args)
 {
-    const char *name, *revision, *hub_cache;
+    const char *name = NULL, *revision, *hub_cache = NULL;
+    PyObject *name_bytes, *cache_bytes;
     int as_file;
-    if (!PyArg_ParseTuple(args, "zzzp:load", &name, &revision, &hub_cache, &as_file))
+    if (!PyArg_ParseTuple(args, "OzOp:load", &name_bytes, &revision, &cache_bytes, &as_file) ||
+        !path_or_none(name_bytes, &name) || !path_or_none(cache_bytes, &hub_cache))
         return NULL;
     tdpy_state *state = PyType_GetModuleState((PyTypeObject *)type);
     td_model_options options = { .revision = revision,
@@ -78,21 +91,22 @@ static bool named_texts(PyObject *list, td_named_text *out, size_t *ret_count)
 }
 
 /* from_parts(name, tokenizer_json, templates, by_name, special, class_name, cleans_up_spaces,
- * cleans_up_bpe, split_special_tokens) */
+ * cleans_up_bpe, split_special_tokens); texts are str, or bytes where they may hold surrogates */
 static PyObject *model_from_parts(PyObject *type, PyObject *args)
 {
     td_named_text templates[PARTS_MAX], special[PARTS_MAX];
     PyObject *template_list, *special_list;
-    const char *json, *class_name;
+    const char *json, *class_name, *name;
     Py_ssize_t json_size, class_size;
     int by_name, spaces, bpe, split;
     td_model_parts parts = { .templates = templates, .special = special };
-    if (!PyArg_ParseTuple(args, "ss#O!pO!s#ppp:from_parts", &parts.name, &json, &json_size,
-                          &PyList_Type, &template_list, &by_name, &PyList_Type, &special_list,
-                          &class_name, &class_size, &spaces, &bpe, &split) ||
+    if (!PyArg_ParseTuple(args, "ys#O!pO!s#ppp:from_parts", &name, &json, &json_size, &PyList_Type,
+                          &template_list, &by_name, &PyList_Type, &special_list, &class_name,
+                          &class_size, &spaces, &bpe, &split) ||
         !named_texts(template_list, templates, &parts.template_count) ||
         !named_texts(special_list, special, &parts.special_count))
         return NULL;
+    parts.name = name;
     parts.tokenizer_json = (td_str){ json, (size_t)json_size };
     parts.class_name = (td_str){ class_name, (size_t)class_size };
     parts.templates_by_name = by_name != 0;
@@ -230,7 +244,8 @@ static PyObject *model_templates(PyObject *obj, PyObject *unused)
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list != NULL && i < count; i++) {
         td_model_template t = td_model_template_at(model, i);
-        PyObject *pair = Py_BuildValue("(sN)", t.name, tdpy_text(t.source));
+        PyObject *pair = Py_BuildValue("(NN)", tdpy_text((td_str){ t.name, strlen(t.name) }),
+                                       tdpy_text(t.source));
         if (pair == NULL || PyList_SetItem(list, (Py_ssize_t)i, pair) < 0)
             Py_CLEAR(list);
     }

@@ -45,5 +45,8 @@ TD_NODISCARD td_code td_json_write(td_buf *out, td_value v, const td_json_style 
 
 /* Appends s as a JSON string, quotes included; bytes must be valid (surrogates allowed). */
 td_code td_json_write_string(td_buf *out, td_str s, bool ensure_ascii);
+/* Appends any bytes as a JSON string that is strict UTF-8: lone surrogates are escaped, bytes that
+ * are no text are U+FFFD each. */
+td_code td_json_write_strict(td_buf *out, td_str s);
 
 #endif

@@ -140,6 +140,27 @@ td_code td_json_write_string(td_buf *out, td_str s, bool ensure_ascii)
     return code;
 }
 
+td_code td_json_write_strict(td_buf *out, td_str s)
+{
+    TD_TRY(td_buf_byte(out, '"'));
+    for (;;) {
+        size_t good = td_utf8_check_strict(s);
+        TD_TRY(write_escaped(out, (td_str){ s.ptr, good }, false));
+        if (good == s.len)
+            return td_buf_byte(out, '"');
+        s = td_str_from_offset(s, good);
+        const unsigned char *p = (const unsigned char *)s.ptr;
+        if (s.len >= 3 && p[0] == 0xED && p[1] >= 0xA0 && (p[2] & 0xC0) == 0x80) {
+            unsigned c = 0xD000U | (p[1] & 0x3FU) << 6 | (p[2] & 0x3FU);
+            TD_TRY(td_buf_printf(out, "\\u%04x", c));
+            s = td_str_from_offset(s, 3);
+        } else {
+            TD_TRY(td_buf_append(out, "\\ufffd", 6));
+            s = td_str_from_offset(s, 1);
+        }
+    }
+}
+
 static td_code write_quoted(td_buf *out, td_str s)
 {
     TD_TRY(td_buf_reserve(out, s.len + 2));

@@ -1,4 +1,5 @@
 """Models: loading, text, taking over transformers' tokenizers, limits, errors, the types."""
+import copy
 import json
 import os
 import pickle
@@ -264,3 +265,43 @@ def test_options_add_up():
     assert free.apply_chat_template(HI, tokenize=False, **shown) == "2026-03-04"
     today = both.with_options(now=None).apply_chat_template(HI, tokenize=False, **shown)
     assert today != "2026-03-04"
+
+
+def test_names_that_are_no_utf8(tmp_path, default_dir):
+    """Of folders and of templates' files: Python sees lone surrogates in them."""
+    from transformers import AutoTokenizer
+    folder = os.fsencode(tmp_path) + b"/model"
+    more = folder + b"/additional_chat_templates"
+    os.makedirs(more)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(default_dir / name, os.fsdecode(folder))
+    names = [b"a", b"\xff", b"x\xe2\x82y\xc3", "\u00e9".encode(), b"\xed\xb3\xbf"]
+    for name in names:
+        with open(more + b"/" + name + b".jinja", "wb") as file:
+            file.write(b"{{ 'is %d' }}" % sum(name))
+    tokenizer = AutoTokenizer.from_pretrained(os.fsdecode(folder))
+    os.rename(folder, folder + b"\xff")  # transformers cannot read it now
+    model = tokdrain.Model.from_pretrained(folder + b"\xff")
+    assert model.chat_templates == tokenizer.chat_template
+    assert set(model.chat_templates) == {os.fsdecode(name) for name in names}
+    assert {t["name"] for t in model.info()["chat_templates"]} == set(model.chat_templates)
+    for made in (model, pickle.loads(pickle.dumps(model)),
+                 tokdrain.Model.from_transformers(tokenizer)):
+        for name in names:
+            arguments = {"chat_template": os.fsdecode(name), "tokenize": False}
+            assert made.apply_chat_template(HI, **arguments) == f"is {sum(name)}" == \
+                tokenizer.apply_chat_template(HI, **arguments)
+
+
+def test_surrogates_in_templates_and_special_tokens(load):
+    _, tokenizer = load("default")
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.chat_template = {"one\udcff": "{{ '\ud800' }}{{ m }}", "default": "d"}
+    model = tokdrain.Model.from_transformers(tokenizer)
+    model = pickle.loads(pickle.dumps(model))
+    assert model.chat_templates == tokenizer.chat_template
+    arguments = {"chat_template": "one\udcff", "tokenize": False, "m": "\udfff"}
+    assert model.apply_chat_template(HI, **arguments) == "\ud800\udfff" == \
+        tokenizer.apply_chat_template(HI, **arguments)
+    with tokdrain.Counter(model, chat_template="{{ '\ud800' | length }}") as counter:
+        assert counter.count(HI).tokens == model.count("1")
