@@ -20,7 +20,9 @@ struct tk_trie {
     uint32_t *to;    /* node of each edge */
     uint32_t node_count, edge_count;
     uint32_t root[256]; /* node of each first byte; 0: none */
-    uint8_t single;     /* 1: all texts start with the byte lead */
+    uint64_t second[4]; /* bits of the bytes that some first byte goes on with */
+    bool shortest;      /* some text is one byte */
+    bool single;        /* all texts start with the byte lead */
     char lead;
 };
 
@@ -78,8 +80,14 @@ static void build(tk_trie *t, const sorted_text *s, range *ranges)
 static void set_root(tk_trie *t)
 {
     const trie_node *root = &t->nodes[0];
-    for (uint32_t i = 0; i < root->count; i++)
-        t->root[t->labels[root->first + i]] = t->to[root->first + i];
+    for (uint32_t i = 0; i < root->count; i++) {
+        uint32_t to = t->to[root->first + i];
+        const trie_node *n = &t->nodes[to];
+        t->root[t->labels[root->first + i]] = to;
+        t->shortest |= n->value != 0;
+        for (uint32_t k = n->first; k < n->first + n->count; k++)
+            t->second[t->labels[k] >> 6] |= (uint64_t)1 << (t->labels[k] & 63);
+    }
     t->single = root->count == 1;
     t->lead = root->count != 0 ? (char)t->labels[root->first] : '\0';
 }
@@ -133,14 +141,24 @@ static uint32_t child(const tk_trie *t, uint32_t n, uint8_t label)
     return low < node->count && labels[low] == label ? t->to[node->first + low] : 0;
 }
 
-/* The next place whose byte starts some text. */
+/* Whether a text may go on behind its first byte. */
+static inline bool goes_on(const tk_trie *t, const char *p, const char *end)
+{
+    if (t->shortest)
+        return true;
+    return p < end && (t->second[(uint8_t)*p >> 6] >> (*p & 63) & 1) != 0;
+}
+
+/* The next place whose byte starts some text, and whose next one may follow. */
 static const char *next_start(const tk_trie *t, const char *p, const char *end)
 {
-    if (t->single)
-        return p < end ? memchr(p, t->lead, (size_t)(end - p)) : NULL;
-    while (p < end && t->root[(uint8_t)*p] == 0)
-        p++;
-    return p < end ? p : NULL;
+    for (; p < end; p++) {
+        if (t->single && *p != t->lead)
+            p = memchr(p, t->lead, (size_t)(end - p));
+        if (p == NULL || (t->root[(uint8_t)*p] != 0 && goes_on(t, p + 1, end)))
+            return p;
+    }
+    return NULL;
 }
 
 bool tk_trie_find(const tk_trie *t, td_str text, size_t from, size_t *ret_start, size_t *ret_end,

@@ -100,8 +100,10 @@ def hard_inputs():
     emoji = ["\U0001f469", "\U0001f4bb", "\u200d", "\U0001f3fd", "\ufe0f", "\U0001f9d1"]
     marks = [chr(c) for c in (*range(0x300, 0x370), 0x1AB0, 0x1DC0, 0x20D0, 0x3099, 0xFE20)]
     for unit in ("a", " ", "\n", "1", "!", "\u4e2d", "\u0301", "\U0001f600", "\n ", " a", "\u00a0", "\r\n",
-                 "'s", "A", "\u2581", "\x00"):
+                 "'s", "A", "\u2581", "\x00", "ab", "\u00e9", "\u0e01"):
         yield unit * (size // len(unit.encode()))
+    yield "".join(rng.choice(("ab", "aab", "\u00e9", "\u0e01\u0e32", "-", "  \n", "\u2581"))
+                  * rng.randrange(size // 2) + rng.choice(("", "c", " ")) for _ in range(5))[:size]
     for alphabet, part in ((letters, 1), (base64, 1), ("0123456789", 1), (" \t\n\r", 1), (emoji, 5), (marks, 5)):
         yield "".join(rng.choices(alphabet, k=size // part))
     yield "".join(chr(rng.randrange(0x4E00, 0x9FFF)) for _ in range(size // 15))

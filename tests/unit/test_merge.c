@@ -7,7 +7,8 @@
 
 #include "base/buf.h"
 
-enum { IDS_MAX = 60, TEXT_LONGEST = 40, MERGES_MAX = 120, SYMBOLS_MAX = 700, FIRST = 3 };
+enum { IDS_MAX = 60, TEXT_LONGEST = 40, MERGES_MAX = 120, SYMBOLS_MAX = 700, FIRST = 3,
+       LONG_MAX = 40000 };
 
 static char texts[IDS_MAX][TEXT_LONGEST + 1];
 static uint32_t id_count;
@@ -95,6 +96,22 @@ static uint32_t make_word(td_id *ids)
     return count;
 }
 
+/* Mostly stretches that repeat themselves, with chance between them. */
+static uint32_t make_long_word(td_id *ids)
+{
+    uint32_t count = 0, most = LONG_MAX / 4 + pick(LONG_MAX * 3 / 4);
+    while (count < most) {
+        td_id unit[40];
+        uint32_t period = 1 + pick(pick(3) == 0 ? 40 : 4);
+        uint32_t n = pick(pick(3) == 0 ? 200 : LONG_MAX);
+        for (uint32_t i = 0; i < period; i++)
+            unit[i] = pick(FIRST);
+        for (uint32_t i = 0; i < n && count < most; i++)
+            ids[count++] = unit[i % period];
+    }
+    return count;
+}
+
 static td_tokenizer *load_table(void)
 {
     td_buf b = { 0 };
@@ -108,12 +125,33 @@ static td_tokenizer *load_table(void)
     return tok;
 }
 
-static void test_against_the_rule(void **unused)
+static td_id word[LONG_MAX], want[LONG_MAX];
+static uint32_t word_lens[LONG_MAX], want_lens[LONG_MAX];
+
+/* Short words against the rule, or long ones against how all long ones are merged. */
+static void compare(const tk_merges *m, tk_ctx *ctx, bool is_long)
 {
-    (void)unused;
-    static td_id ids[SYMBOLS_MAX], want[SYMBOLS_MAX];
-    static uint32_t lens[SYMBOLS_MAX], want_lens[SYMBOLS_MAX];
-    for (uint32_t round = 0; round < 300; round++) {
+    td_error err = TD_ERROR_INIT;
+    uint32_t count = is_long ? make_long_word(word) : make_word(word);
+    for (uint32_t k = 0; k < count; k++)
+        word_lens[k] = want_lens[k] = 1 + word[k] % 2;
+    memcpy(want, word, sizeof word);
+    tk_symbols s = { word, word_lens, count }, w = { want, want_lens, count };
+    if (is_long) {
+        assert_int_equal(tk_bpe_merge_periods(m, ctx, &s, &err), TD_OK);
+        assert_int_equal(tk_bpe_merge_runs(m, ctx, &w, &err), TD_OK);
+    } else {
+        assert_int_equal(tk_bpe_merge_runs(m, ctx, &s, &err), TD_OK);
+        w.count = merge_plainly(want, want_lens, count);
+    }
+    assert_int_equal(s.count, w.count);
+    assert_memory_equal(word, want, w.count * sizeof *word);
+    assert_memory_equal(word_lens, want_lens, w.count * sizeof *word_lens);
+}
+
+static void compare_rounds(uint32_t rounds, bool are_long)
+{
+    for (uint32_t round = 0; round < rounds; round++) {
         make_table(round % 3);
         td_tokenizer *tok = load_table();
         tk_bpe *bpe = (tk_bpe *)tk_as_bpe(tok->model);
@@ -130,21 +168,23 @@ static void test_against_the_rule(void **unused)
         assert_true(tk_bpe_can_run(bpe) && tk_bpe_can_run(other));
         tk_ctx ctx = { .tok = tok };
         ctx.arena.limit = (size_t)1 << 30;
-        for (int i = 0; i < 12; i++) {
-            uint32_t count = make_word(ids);
-            for (uint32_t k = 0; k < count; k++)
-                lens[k] = want_lens[k] = 1 + ids[k] % 2;
-            memcpy(want, ids, sizeof ids);
-            uint32_t want_count = merge_plainly(want, want_lens, count);
-            tk_symbols s = { ids, lens, count };
-            assert_int_equal(tk_bpe_merge_runs(&other->merges, &ctx, &s, &err), TD_OK);
-            assert_int_equal(s.count, want_count);
-            assert_memory_equal(ids, want, want_count * sizeof *ids);
-            assert_memory_equal(lens, want_lens, want_count * sizeof *lens);
-        }
+        for (int i = 0; i < 12; i++)
+            compare(&other->merges, &ctx, are_long);
         td_arena_done(&ctx.arena);
         td_tokenizer_free(tok);
     }
+}
+
+static void test_against_the_rule(void **unused)
+{
+    (void)unused;
+    compare_rounds(300, false);
+}
+
+static void test_periods(void **unused)
+{
+    (void)unused;
+    compare_rounds(120, true);
 }
 
 /* ---- time ---- */
@@ -213,10 +253,10 @@ GROWTH(llama2)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_the_rule), cmocka_unit_test(test_growth_qwen3),
-        cmocka_unit_test(test_growth_llama3_1),  cmocka_unit_test(test_growth_gptoss),
-        cmocka_unit_test(test_growth_deepseek_v3), cmocka_unit_test(test_growth_gemma3),
-        cmocka_unit_test(test_growth_llama2),
+        cmocka_unit_test(test_against_the_rule), cmocka_unit_test(test_periods),
+        cmocka_unit_test(test_growth_qwen3),     cmocka_unit_test(test_growth_llama3_1),
+        cmocka_unit_test(test_growth_gptoss),    cmocka_unit_test(test_growth_deepseek_v3),
+        cmocka_unit_test(test_growth_gemma3),    cmocka_unit_test(test_growth_llama2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

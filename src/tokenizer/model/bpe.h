@@ -120,6 +120,9 @@ td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *er
 bool tk_bpe_can_run(const tk_bpe *bpe);
 td_code tk_bpe_merge_runs(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_error *err);
 
+/* bpe_periods.c: the same, faster for words that mostly repeat themselves. */
+td_code tk_bpe_merge_periods(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_error *err);
+
 /* A model without merges and options over vocab, which is the tokenizer's from now on, also after
  * a failure. */
 td_code tk_bpe_new(tk_load *load, tk_vocab *vocab, tk_bpe **ret);

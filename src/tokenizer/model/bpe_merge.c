@@ -194,6 +194,6 @@ td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *er
         return TD_OK;
     }
     if (s->count > RUNS_MIN && tk_bpe_can_run(bpe))
-        return tk_bpe_merge_runs(&bpe->merges, ctx, s, err);
+        return tk_bpe_merge_periods(&bpe->merges, ctx, s, err);
     return merge_long(&bpe->merges, ctx, s, err);
 }
