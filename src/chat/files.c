@@ -1,9 +1,13 @@
+#define _DEFAULT_SOURCE /* MAP_POPULATE */
 #include "chat/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -110,6 +114,43 @@ td_code td_file_read_optional(td_arena *a, const char *dir, const char *name, td
     if (path == NULL)
         return td_arena_fail(a, err);
     return read_path(a, path, /* optional */ true, ret_text, err);
+}
+
+/* NULL: it is empty, no plain file, or cannot be mapped. */
+static void *map_path(const char *path, size_t *ret_size)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    void *map = MAP_FAILED;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+        (uintmax_t)st.st_size <= FILE_BYTES_MAX)
+        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    close(fd);
+    *ret_size = map != MAP_FAILED ? (size_t)st.st_size : 0;
+    return map != MAP_FAILED ? map : NULL;
+}
+
+td_code td_file_map(td_arena *a, const char *dir, const char *name, bool optional,
+                    td_mapped_file *ret, td_error *err)
+{
+    *ret = (td_mapped_file){ 0 };
+    char *path = td_path_join(a, dir, name);
+    if (path == NULL)
+        return td_arena_fail(a, err);
+    ret->map = map_path(path, &ret->text.len);
+    if (ret->map == NULL)
+        return read_path(a, path, optional, &ret->text, err);
+    ret->text.ptr = ret->map;
+    return TD_OK;
+}
+
+void td_file_unmap(td_mapped_file *file)
+{
+    if (file->map != NULL)
+        munmap(file->map, file->text.len);
+    *file = (td_mapped_file){ 0 };
 }
 
 td_code td_file_read_object(td_arena *a, const char *dir, const char *name, const td_dict **ret,

@@ -56,14 +56,27 @@ td_code td_model_keep_tokens(td_model *m, const td_tokens *t, td_error *err)
     return TD_OK;
 }
 
+/* The sections with the bulk where it lies; false: what is wrong shows in the whole text. */
+static bool set_parts(td_model *m, const td_dict *root, const td_skimmed *bulk)
+{
+    static const td_skimmed none;
+    td_buf text = { 0 };
+    td_error err = TD_ERROR_INIT;
+    tk_bulk parts = { bulk->vocab, bulk->merges };
+    bool ok = td_skim_write(&text, root, &none, &err) == TD_OK &&
+              tk_tokenizer_new_from_parts(td_buf_view(&text), &parts, &m->tokenizer, &err) == TD_OK;
+    td_error_clear(&err);
+    td_buf_done(&text);
+    return ok;
+}
+
 td_code td_model_set_sections(td_model *m, const td_dict *root, const td_skimmed *bulk,
                               td_error *err)
 {
+    if (set_parts(m, root, bulk))
+        return TD_OK;
     td_buf text = { 0 };
-    td_code code = td_buf_reserve(&text, bulk->vocab.len + bulk->merges.len + (64 << 10));
-    if (code != TD_OK)
-        return td_buf_fail(&text, err, code, "tokenizer.json");
-    code = td_skim_write(&text, root, bulk, err);
+    td_code code = td_skim_write(&text, root, bulk, err);
     if (code == TD_OK)
         code = td_tokenizer_new_from_json(td_buf_view(&text), &m->tokenizer, err);
     td_buf_done(&text);
@@ -292,17 +305,19 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
     return code;
 }
 
-/* The tokenizer file of a directory, and the one that is named tokenizer.json. */
-static td_code read_tokenizer_files(loader *l, const char **ret_name, td_str *ret_plain)
+/* The tokenizer file of a directory, and the one that is named tokenizer.json, which is the first
+ * of files. */
+static td_code map_tokenizer_files(loader *l, const char **ret_name, td_mapped_file files[2])
 {
     static const char plain[] = "tokenizer.json";
-    TD_TRY(td_file_read_optional(l->a, l->dir, plain, ret_plain, l->err));
+    TD_TRY(td_file_map(l->a, l->dir, plain, true, &files[0], l->err));
     *ret_name = plain;
-    l->json = *ret_plain;
+    l->json = files[0].text;
     if (l->m->compat != TD_COMPAT_TOKENIZER_JSON) {
         TD_TRY(td_tokenizer_file_name(l->a, l->files.tok_config, ret_name, l->err));
         if (strcmp(*ret_name, plain) != 0) {
-            TD_TRY(td_file_read_optional(l->a, l->dir, *ret_name, &l->json, l->err));
+            TD_TRY(td_file_map(l->a, l->dir, *ret_name, true, &files[1], l->err));
+            l->json = files[1].text;
             l->m->rules |= TD_RULE_VERSIONED;
         }
     } else if (l->json.ptr == NULL) {
@@ -323,9 +338,13 @@ static td_code load_directory(td_model *m, td_arena *a, const char *dir, td_erro
     TD_TRY(td_file_read_object(a, dir, "special_tokens_map.json", &l.files.special_map, err));
     TD_TRY(td_file_read_object(a, dir, "added_tokens.json", &l.files.added_json, err));
     const char *name;
-    td_str plain;
-    TD_TRY(read_tokenizer_files(&l, &name, &plain));
-    return load_tokenizer(&l, name, plain);
+    td_mapped_file files[2] = { 0 };
+    td_code code = map_tokenizer_files(&l, &name, files);
+    if (code == TD_OK)
+        code = load_tokenizer(&l, name, files[0].text);
+    td_file_unmap(&files[0]);
+    td_file_unmap(&files[1]);
+    return code;
 }
 
 static td_code load_built_in(td_model *m, td_arena *a, td_error *err)
@@ -363,12 +382,9 @@ static td_code load_vocabulary(td_model *m, td_str bytes, const td_model_options
     return TD_OK;
 }
 
-static td_code load_file(td_model *m, td_arena *a, const char *path,
+static td_code load_text(td_model *m, td_arena *a, td_str json, const char *path,
                          const td_model_options *options, td_error *err)
 {
-    m->kind = "file";
-    td_str json;
-    TD_TRY(td_file_read(a, path, "", &json, err));
     if (tk_format_of(json) != TK_FORMAT_JSON || options->encoding != NULL) {
         if (load_vocabulary(m, json, options, err) != TD_OK)
             return td_error_in_file(err, path);
@@ -378,6 +394,18 @@ static td_code load_file(td_model *m, td_arena *a, const char *path,
     td_skimmed skimmed;
     TD_TRY(skim(a, json, path, &skimmed, &files, err));
     return in_file(load_as_it_stands(m, a, json, &files, err), path, err);
+}
+
+static td_code load_file(td_model *m, td_arena *a, const char *path,
+                         const td_model_options *options, td_error *err)
+{
+    m->kind = "file";
+    td_mapped_file file;
+    td_code code = td_file_map(a, path, "", false, &file, err);
+    if (code == TD_OK)
+        code = load_text(m, a, file.text, path, options, err);
+    td_file_unmap(&file);
+    return code;
 }
 
 static td_code load(td_model *m, td_arena *a, const char *name, const td_model_options *options,

@@ -50,8 +50,18 @@ struct td_encoder {
     bool general; /* for tests: never the fast way */
 };
 
-/* Loads from the text of a tokenizer.json (load/tokenizer.c). tok is empty and refs set. */
-td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err);
+/* The big members of "model", as JSON texts that lie elsewhere; ptr NULL: there is none. */
+typedef struct tk_bulk {
+    td_str vocab, merges;
+} tk_bulk;
+
+/* Loads from the text of a tokenizer.json (load/tokenizer.c), with bulk in its model unless NULL.
+ * tok is empty and refs set. Errors have their place in json, or, with bulk, none that counts. */
+td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, const tk_bulk *bulk, td_error *err);
+
+/* The same for a new tokenizer. */
+td_code tk_tokenizer_new_from_parts(td_str json, const tk_bulk *bulk, td_tokenizer **ret_tok,
+                                    td_error *err);
 
 /* Beside TD_ENCODE_: no added token with normalized=false is in the text; no post-processing; the
  * text is not the start of the input; nor is it the start of what lies between two added tokens. */

@@ -41,7 +41,7 @@ static td_code load(td_str bytes, bool any, const char *encoding, td_tokenizer *
                        any ? "the vocabulary" : "tokenizer.json");
     else
         code = any ? tk_load_format(tok, bytes, encoding, &local)
-                   : tk_load_tokenizer(tok, bytes, &local);
+                   : tk_load_tokenizer(tok, bytes, NULL, &local);
     if (code == TD_OK) {
         atomic_init(&tok->refs, 1);
         *ret_tok = tok;
@@ -55,6 +55,21 @@ static td_code load(td_str bytes, bool any, const char *encoding, td_tokenizer *
     if (err != NULL)
         td_error_move(err, &local);
     td_error_clear(&local);
+    return code;
+}
+
+td_code tk_tokenizer_new_from_parts(td_str json, const tk_bulk *bulk, td_tokenizer **ret_tok,
+                                    td_error *err)
+{
+    td_tokenizer *tok = td_calloc(1, sizeof *tok);
+    if (tok == NULL)
+        return td_fail_nomem(err);
+    td_code code = tk_load_tokenizer(tok, json, bulk, err);
+    atomic_init(&tok->refs, 1);
+    if (code == TD_OK)
+        *ret_tok = tok;
+    else
+        destroy(tok);
     return code;
 }
 

@@ -81,7 +81,7 @@ td_code tk_load_format(td_tokenizer *tok, td_str bytes, const char *encoding, td
                        "an encoding (\"%.60s\") can be named for files of tiktoken ranks only",
                        encoding);
     if (format == TK_FORMAT_JSON)
-        return tk_load_tokenizer(tok, bytes, err);
+        return tk_load_tokenizer(tok, bytes, NULL, err);
     tk_load load = { .arena = &tok->arena, .cleanup = &tok->cleanup, .err = err };
     tok->source_bytes = bytes.len;
     td_code code;

@@ -1,8 +1,9 @@
 /* skip.c - brackets outside of strings, counted 64 bytes at a time.
  *
  * Quotes that no backslash escapes switch between outside and inside; the running parity of their
- * bits is the mask of the bytes inside strings. Brackets there do not count. A block that cannot
- * close the outermost bracket only changes the depth by the difference of two bit counts. */
+ * bits is the mask of the bytes inside strings. Brackets there do not count. Most blocks hold whole
+ * pairs, whose brackets need not be looked at one by one: each closing bracket but perhaps the
+ * first follows an opening one, and no opening one follows another. */
 #include "tokenizer/load/skip.h"
 
 #include <stdbool.h>
@@ -71,13 +72,15 @@ const char *tk_skip_brackets(const char *p, const char *end)
         masks m = classify(block);
         uint64_t string = parity(m.quote & ~escaped_bits(m.backslash, &carry)) ^ inside;
         inside = (uint64_t)((int64_t)string >> 63);
-        uint64_t open = m.open & ~string, close = m.close & ~string;
-        size_t closes = (size_t)__builtin_popcountll(close);
-        if (closes < depth) {
-            depth = depth + (size_t)__builtin_popcountll(open) - closes;
+        uint64_t open = m.open & ~string, close = m.close & ~string, both = open | close;
+        /* A carry from each opening bracket runs on to the bracket behind it. */
+        uint64_t behind_open = ((open << 1) + ~both) & both, single = close & ~behind_open;
+        bool at_most_one = (single & (single - 1)) == 0;
+        if ((behind_open & open) == 0 && at_most_one && depth > (single != 0)) {
+            depth = depth - (single != 0) + (open > close); /* the last one is an opening one */
             continue;
         }
-        for (uint64_t rest = open | close; rest != 0; rest &= rest - 1) {
+        for (uint64_t rest = both; rest != 0; rest &= rest - 1) {
             int i = __builtin_ctzll(rest);
             if (open >> i & 1)
                 depth++;

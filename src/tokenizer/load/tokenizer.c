@@ -21,6 +21,7 @@ typedef struct walker {
     tk_load load;
     tk_scan scan;
     sections s;
+    const tk_bulk *bulk; /* NULL: vocabulary and merges are in the text */
 } walker;
 
 /* The general reader for the value at the scanner. */
@@ -42,7 +43,8 @@ static td_code read_vocab(walker *w)
     if (s->p == s->end || *s->p != '{')
         return tk_scan_skip_bulk(s, &w->load.vocab_json);
     tk_vocab_free(w->load.vocab);
-    tk_vocab *v = w->load.vocab = tk_vocab_new((size_t)(s->end - s->p) / 64 + 16);
+    size_t bytes = (size_t)(s->end - s->p), an_entry = w->bulk != NULL ? 12 : 64; /* by experience */
+    tk_vocab *v = w->load.vocab = tk_vocab_new(bytes / an_entry + 16);
     if (v == NULL)
         return tk_load_nomem(&w->load);
     TD_TRY(tk_scan_take(s, '{'));
@@ -70,6 +72,23 @@ static td_code read_merges(walker *w)
     tk_scan *s = &w->scan;
     w->load.merges_at = (uint64_t)(s->p - s->start);
     return tk_scan_skip_bulk(s, &w->load.merges_json);
+}
+
+/* What lies elsewhere. */
+static td_code read_bulk(walker *w)
+{
+    tk_scan *s = &w->scan, here = *s;
+    td_str json = w->bulk->vocab;
+    if (json.ptr != NULL) {
+        s->start = s->p = json.ptr;
+        s->end = json.ptr + json.len;
+        TD_TRY(read_vocab(w));
+        s->start = here.start;
+        s->p = here.p;
+        s->end = here.end;
+    }
+    w->load.merges_json = w->bulk->merges;
+    return TD_OK;
 }
 
 /* The model object without its big parts. */
@@ -103,6 +122,8 @@ static td_code read_model(walker *w)
         } while (tk_scan_is(s, ','));
         TD_TRY(tk_scan_take(s, '}'));
     }
+    if (w->bulk != NULL)
+        TD_TRY(read_bulk(w));
     w->s.model = td_dict_of(d);
     return TD_OK;
 }
@@ -201,13 +222,23 @@ static td_code make_all(walker *w, td_tokenizer *tok)
     return TD_OK;
 }
 
-td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, td_error *err)
+static td_code check_utf8(td_tokenizer *tok, td_str text, td_error *err)
 {
-    size_t good = td_utf8_check_strict(json);
-    if (good != json.len)
-        return td_fail_at(err, TD_E_INPUT, good, "tokenizer.json is not UTF-8");
-    tok->source_bytes = json.len;
-    walker w = { 0 };
+    size_t good = td_utf8_check_strict(text);
+    tok->source_bytes += text.len;
+    return good == text.len ? TD_OK
+                            : td_fail_at(err, TD_E_INPUT, good, "tokenizer.json is not UTF-8");
+}
+
+td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, const tk_bulk *bulk, td_error *err)
+{
+    tok->source_bytes = 0;
+    TD_TRY(check_utf8(tok, json, err));
+    if (bulk != NULL) {
+        TD_TRY(check_utf8(tok, bulk->vocab, err));
+        TD_TRY(check_utf8(tok, bulk->merges, err));
+    }
+    walker w = { .bulk = bulk };
     w.load = (tk_load){ .arena = &tok->arena, .cleanup = &tok->cleanup, .err = err };
     w.scan = (tk_scan){ .start = json.ptr, .p = json.ptr, .end = json.ptr + json.len, .err = err };
     td_code code = walk(&w);
