@@ -1,8 +1,10 @@
 /* tiles.h - offsets without alignments, where the tokens of a text lie side by side.
  *
  * A byte-level token is as long as its text has characters, and an added token that swallows no
- * white space is as long as its content. So where the normalizer changes nothing the ids tell where
- * every token stands, and no alignment of each byte has to be kept. */
+ * white space is as long as its content. A token of a model of characters is as long as its text,
+ * where each mark is one space, or is a mark in the text, too. So where the normalizer changes
+ * nothing else the ids tell where every token stands, and no alignment of each byte has to be
+ * kept. */
 #ifndef TD_SRC_TOKENIZER_TILES_H
 #define TD_SRC_TOKENIZER_TILES_H
 

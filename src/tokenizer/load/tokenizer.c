@@ -43,8 +43,8 @@ static td_code read_vocab(walker *w)
     if (s->p == s->end || *s->p != '{')
         return tk_scan_skip_bulk(s, &w->load.vocab_json);
     tk_vocab_free(w->load.vocab);
-    size_t bytes = (size_t)(s->end - s->p), an_entry = w->bulk != NULL ? 12 : 64; /* by experience */
-    tk_vocab *v = w->load.vocab = tk_vocab_new(bytes / an_entry + 16);
+    size_t an_entry = w->bulk != NULL ? 12 : 64; /* bytes, by experience */
+    tk_vocab *v = w->load.vocab = tk_vocab_new((size_t)(s->end - s->p) / an_entry + 16);
     if (v == NULL)
         return tk_load_nomem(&w->load);
     TD_TRY(tk_scan_take(s, '{'));
