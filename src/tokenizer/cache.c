@@ -1,10 +1,10 @@
 /* cache.c - the word cache of an encoder: bounded, lossy, never in the way.
  *
  * Short words live in a table of pairs, one cache line each: a new word takes an empty place of
- * its pair, or of the pair beside it, or the second one of its own, so words that come often stay
- * in the first. The table starts small (a process that counts one prompt must not pay for
- * megabytes) and grows once. The ids of short words that have many lie in a block of their own;
- * long words live as records. Both are emptied when full. */
+ * its pair, or of another one that its hash names, or the second one of its own, so words that
+ * come often stay in the first. The table starts small (a process that counts one prompt must not
+ * pay for megabytes) and grows once. The ids of short words that have many lie in a block of their
+ * own; long words live as records. Both are emptied when full. */
 #include <string.h>
 
 #include "tokenizer/key.h"
@@ -18,8 +18,8 @@ enum {
     LONG_WORDS = 1 << 19, /* 2 MiB of records */
 };
 
-/* The pair that a word belongs to, and the other one that it may be in: on the neighbouring line,
- * which comes along from memory. */
+/* The pair that a word belongs to, and the other one that it may be in. Words that share the first
+ * have different others: a few crowded places are not fought for while the table is half empty. */
 static inline tk_cached *own_pair(const tk_cache *c, uint32_t hash)
 {
     return &c->slots[(size_t)2 * (hash & c->pair_mask)];
@@ -27,7 +27,7 @@ static inline tk_cached *own_pair(const tk_cache *c, uint32_t hash)
 
 static inline tk_cached *other_pair(const tk_cache *c, uint32_t hash)
 {
-    return &c->slots[(size_t)2 * ((hash & c->pair_mask) ^ 1)];
+    return &c->slots[(size_t)2 * ((hash ^ (hash >> 16 | 1)) & c->pair_mask)];
 }
 
 static inline bool is_empty(const tk_cached *e)
