@@ -16,24 +16,41 @@ typedef enum family { CL100K, QWEN2, O200K, DEEPSEEK3 } family;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Words starting at p are taken one by one while text is not ASCII. */
-INLINE bool is_ascii_here(const char *p)
+/* Whether a block can start at from: there are enough bytes, and where text is not ASCII words are
+ * taken one by one. */
+INLINE bool has_block(td_str text, uint32_t from)
 {
     uint32_t w;
-    __builtin_memcpy(&w, p, 4);
+    if (text.len - from < 64 + 8)
+        return false;
+    __builtin_memcpy(&w, text.ptr + from, 4);
     return (w & 0x80808080u) == 0;
 }
 
-INLINE uint64_t starts_of(family f, const tk_block *b, const char *p)
+INLINE uint64_t starts_of(family f, const tk_block *b, const char *p, unsigned *ret_known)
 {
     switch (f) {
     case O200K:
-        return tk_o200k_starts(b, p);
+        return tk_o200k_starts(b, p, ret_known);
     case DEEPSEEK3:
-        return tk_deepseek3_starts(b);
+        return tk_deepseek3_starts(b, ret_known);
     default:
-        return tk_cl100k_starts(b, p, f == CL100K);
+        return tk_cl100k_starts(b, p, f == CL100K, ret_known);
     }
+}
+
+/* The certain starts in a block, 0 when there are none; *ret_last: the last of them. */
+INLINE uint64_t certain_starts(family f, const tk_block *b, const char *p, unsigned *ret_last)
+{
+    unsigned known;
+    uint64_t leads = tk_leads(b), starts = starts_of(f, b, p, &known) & ~(uint64_t)1;
+    if (leads != 0 && known == 64) {
+        *ret_last = 63 - (unsigned)__builtin_clzll(leads);
+        return starts & tk_below(*ret_last + 1);
+    }
+    starts &= tk_certain(b, known);
+    *ret_last = starts != 0 ? 63 - (unsigned)__builtin_clzll(starts) : 0;
+    return starts;
 }
 
 INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
@@ -47,36 +64,55 @@ INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
     } while (bits != 0);
 }
 
-/* One loop for each instruction set. PUT writes a place for each bit of a block, and may write up
+/* Two loops for each instruction set: the inner one goes from block to block, and without a call
+ * in it constants stay in registers. PUT writes a place for each bit of a block, and may write up
  * to 64 whatever their number. */
-#define DEFINE_SCAN(NAME, TARGET, CLASSIFY, PUT)                                                   \
+#define DEFINE_SCAN(NAME, TARGET, CONSTS, CLASSIFY, PUT)                                           \
+    __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME##_blocks(           \
+        td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f)                        \
+    {                                                                                              \
+        const consts##CONSTS consts = make_consts##CONSTS();                                       \
+        uint32_t n = 0;                                                                            \
+        while (max - n >= 64 && has_block(text, from)) {                                           \
+            const char *p = text.ptr + from;                                                       \
+            unsigned last;                                                                         \
+            tk_block b;                                                                            \
+            CLASSIFY(p, &b, &consts);                                                              \
+            uint64_t starts = certain_starts(f, &b, p, &last);                                     \
+            if (starts == 0)                                                                       \
+                break;                                                                             \
+            PUT(starts, from, ends + n);                                                           \
+            n += (uint32_t)__builtin_popcountll(starts);                                           \
+            from += last;                                                                          \
+        }                                                                                          \
+        return n;                                                                                  \
+    }                                                                                              \
     __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME(                    \
         td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f, tk_scan_fn scalar)     \
     {                                                                                              \
         uint32_t n = 0;                                                                            \
         while (from < text.len && n < max) {                                                       \
-            uint64_t starts = 0;                                                                   \
+            if (max - n >= 64 && has_block(text, from))                                            \
+                n += NAME##_blocks(text, from, ends + n, max - n, f);                              \
             if (n != 0 && max - n < 64)                                                            \
                 break; /* no room for a block */                                                   \
-            if (text.len - from >= 64 + 8 && max - n >= 64 && is_ascii_here(text.ptr + from)) {    \
-                const char *p = text.ptr + from;                                                   \
-                tk_block b;                                                                        \
-                CLASSIFY(p, &b);                                                                   \
-                starts = starts_of(f, &b, p);                                                      \
-            }                                                                                      \
-            if (starts == 0) {                                                                     \
-                n += scalar(text, from, ends + n, 1);                                              \
-                from = ends[n - 1];                                                                \
-            } else {                                                                               \
-                PUT(starts, from, ends + n);                                                       \
-                n += (uint32_t)__builtin_popcountll(starts);                                       \
-                from += 63 - (uint32_t)__builtin_clzll(starts);                                    \
-            }                                                                                      \
+            from = n != 0 ? ends[n - 1] : from;                                                    \
+            n += scalar(text, from, ends + n, 1);                                                  \
+            from = ends[n - 1];                                                                    \
         }                                                                                          \
         return n;                                                                                  \
     }
 
 /* ---- SSE2: four times 16 bytes ---- */
+
+typedef struct consts0 {
+    char none;
+} consts0;
+
+INLINE consts0 make_consts0(void)
+{
+    return (consts0){ 0 };
+}
 
 INLINE uint64_t mask16(__m128i v)
 {
@@ -90,8 +126,9 @@ INLINE __m128i range16(__m128i v, char low, char high)
                          _mm_cmplt_epi8(v, _mm_set1_epi8((char)(high + 1))));
 }
 
-INLINE void classify_sse2(const char *p, tk_block *b)
+INLINE void classify_sse2(const char *p, tk_block *b, const consts0 *none)
 {
+    (void)none;
     *b = (tk_block){ 0 };
     for (int i = 0; i < 4; i++) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
@@ -131,8 +168,9 @@ INLINE_AVX2 __m256i range32(__m256i v, char low, char high)
                             _mm256_cmpgt_epi8(_mm256_set1_epi8((char)(high + 1)), v));
 }
 
-INLINE_AVX2 void classify_avx2(const char *p, tk_block *b)
+INLINE_AVX2 void classify_avx2(const char *p, tk_block *b, const consts0 *none)
 {
+    (void)none;
     *b = (tk_block){ 0 };
     for (int i = 0; i < 2; i++) {
         __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32 * i));
@@ -158,47 +196,83 @@ INLINE_AVX2 void classify_avx2(const char *p, tk_block *b)
 
 /* ---- AVX-512: all at once ---- */
 
-#define AVX512 "avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,popcnt"
+#define AVX512 "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi,bmi2,popcnt"
 #define INLINE_AVX512 __attribute__((target(AVX512))) INLINE
 
-INLINE_AVX512 uint64_t range64(__m512i v, char low, char high)
+INLINE_AVX512 uint64_t range64(__m512i v, __m512i low, __m512i width)
 {
-    __m512i from_low = _mm512_sub_epi8(v, _mm512_set1_epi8(low));
-    return _mm512_cmple_epu8_mask(from_low, _mm512_set1_epi8((char)(high - low)));
+    return _mm512_cmple_epu8_mask(_mm512_sub_epi8(v, low), width);
 }
 
-INLINE_AVX512 void classify_avx512(const char *p, tk_block *b)
+/* A byte 64 times, in a register: the compiler would make it again for each block. */
+INLINE_AVX512 __m512i all64(char c)
+{
+    __m512i v = _mm512_set1_epi8(c);
+    __asm__("" : "+v"(v));
+    return v;
+}
+
+typedef struct consts512 {
+    __m512i blank, a, letters, upper, zero, digits, tab, spaces, newline, ret, apostrophe, slash;
+} consts512;
+
+INLINE_AVX512 consts512 make_consts512(void)
+{
+    return (consts512){ .blank = all64(' '),
+                        .a = all64('a'),
+                        .letters = all64(25),
+                        .upper = all64('A'),
+                        .zero = all64('0'),
+                        .digits = all64(9),
+                        .tab = all64('\t'),
+                        .spaces = all64('\r' - '\t'),
+                        .newline = all64('\n'),
+                        .ret = all64('\r'),
+                        .apostrophe = all64('\''),
+                        .slash = all64('/') };
+}
+
+INLINE_AVX512 void classify_avx512(const char *p, tk_block *b, const consts512 *k)
 {
     __m512i v = _mm512_loadu_si512(p);
-    b->letter = range64(_mm512_or_si512(v, _mm512_set1_epi8(0x20)), 'a', 'z');
-    b->upper = range64(v, 'A', 'Z');
-    b->digit = range64(v, '0', '9');
-    b->newline = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\n')) |
-                 _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\r'));
-    b->blank = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(' '));
-    b->space = range64(v, '\t', '\r') | b->blank;
-    b->apostrophe = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\''));
-    b->slash = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('/'));
+    b->letter = range64(_mm512_or_si512(v, k->blank), k->a, k->letters);
+    b->upper = range64(v, k->upper, k->letters);
+    b->digit = range64(v, k->zero, k->digits);
+    b->newline = _mm512_cmpeq_epi8_mask(v, k->newline) | _mm512_cmpeq_epi8_mask(v, k->ret);
+    b->blank = _mm512_cmpeq_epi8_mask(v, k->blank);
+    b->space = range64(v, k->tab, k->spaces) | b->blank;
+    b->apostrophe = _mm512_cmpeq_epi8_mask(v, k->apostrophe);
+    b->slash = _mm512_cmpeq_epi8_mask(v, k->slash);
     b->high = _mm512_movepi8_mask(v);
-    b->control = (range64(v, 0, 31) | _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(127))) & ~b->space;
+    b->control = (_mm512_cmplt_epu8_mask(v, k->blank) |
+                  _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(127))) &
+                 ~b->space;
 }
 
+/* Places as bytes, the first 32 of them always: few blocks have more words. */
 INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
 {
-    __m512i place =
-        _mm512_add_epi32(_mm512_set1_epi32((int)from),
-                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    for (int i = 0; i < 4; i++) {
-        __mmask16 some = (__mmask16)(bits >> 16 * i);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(some, place));
-        to += __builtin_popcount(some);
-        place = _mm512_add_epi32(place, _mm512_set1_epi32(16));
-    }
+    static const _Alignas(64) uint8_t all[64] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+    };
+    __m512i places = _mm512_maskz_compress_epi8(bits, _mm512_load_si512(all));
+    __m512i start = _mm512_set1_epi32((int)from);
+    __m128i first = _mm512_castsi512_si128(places), second = _mm512_extracti32x4_epi32(places, 1);
+    _mm512_storeu_si512(to, _mm512_add_epi32(start, _mm512_cvtepu8_epi32(first)));
+    _mm512_storeu_si512(to + 16, _mm512_add_epi32(start, _mm512_cvtepu8_epi32(second)));
+    if (__builtin_popcountll(bits) <= 32)
+        return;
+    __m128i third = _mm512_extracti32x4_epi32(places, 2);
+    __m128i last = _mm512_extracti32x4_epi32(places, 3);
+    _mm512_storeu_si512(to + 32, _mm512_add_epi32(start, _mm512_cvtepu8_epi32(third)));
+    _mm512_storeu_si512(to + 48, _mm512_add_epi32(start, _mm512_cvtepu8_epi32(last)));
 }
 
-DEFINE_SCAN(scan_sse2, "sse2", classify_sse2, put_places)
-DEFINE_SCAN(scan_avx2, AVX2, classify_avx2, put_places)
-DEFINE_SCAN(scan_avx512, AVX512, classify_avx512, put_places_avx512)
+DEFINE_SCAN(scan_sse2, "sse2", 0, classify_sse2, put_places)
+DEFINE_SCAN(scan_avx2, AVX2, 0, classify_avx2, put_places)
+DEFINE_SCAN(scan_avx512, AVX512, 512, classify_avx512, put_places_avx512)
 
 #define DEFINE_VERSION(NAME, FAMILY, CPU, TARGET)                                                  \
     __attribute__((target(TARGET))) static uint32_t NAME##_##CPU(td_str text, uint32_t from,       \

@@ -3,8 +3,8 @@
  * A block starts at a word's start, so nothing before it matters. Bit i of a mask belongs to byte
  * i. The functions here turn the classes of the bytes into the places where words start, and say
  * how many of these are certain: bytes behind the block, or non-ASCII ones in it, may change what
- * stands right before them. Whoever calls goes on at the last certain place, and takes a word that
- * no block decides from the scalar scanner. */
+ * stands right before them. Whoever calls goes on at a certain place, and takes a word that no
+ * block decides from the scalar scanner. */
 #ifndef TD_SRC_TOKENIZER_SCANNER_BLOCKS_H
 #define TD_SRC_TOKENIZER_SCANNER_BLOCKS_H
 
@@ -82,8 +82,22 @@ static inline uint64_t tk_certain(const tk_block *b, unsigned known)
     return keep;
 }
 
-/* cl100k, Llama 3 (triples) and Qwen 2. Bit 0 is never set. text has 64 readable bytes. */
-static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, bool triples)
+/* Blanks behind other than white space start words in every family, whatever follows; so all starts
+ * up to the last of them are certain. Where it is follows from the classes alone: the next block
+ * need not wait for the arithmetic on this one. Not bit 0, and bits that no contraction reaches
+ * which goes beyond the block. */
+static inline uint64_t tk_leads(const tk_block *b)
+{
+    return b->blank & ~(b->space << 1) & tk_below(64 - TK_BLOCK_MARGIN + 1) & ~(uint64_t)1;
+}
+
+/* The functions for the families return starts as if the block had nothing behind it but what
+ * changes no start, and set *ret_known to where that is no longer so: at most 64. text has 64
+ * readable bytes. */
+
+/* cl100k, Llama 3 (triples) and Qwen 2. */
+static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, bool triples,
+                                        unsigned *ret_known)
 {
     uint64_t other = ~(b->letter | b->digit | b->space | b->high);
     uint64_t other_start = other & ~(other << 1);
@@ -94,7 +108,7 @@ static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, boo
     uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) |
                       (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, 0) |
                       tk_digit_starts(b->digit, triples);
-    unsigned known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
+    *ret_known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
     for (uint64_t rest = lone & b->apostrophe & b->letter >> 1; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctzll(rest);
         if (i + 3 >= 64)
@@ -103,11 +117,11 @@ static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, boo
         if (end != 0)
             starts |= b->letter & (uint64_t)1 << end;
     }
-    return starts & tk_certain(b, known) & ~(uint64_t)1;
+    return starts;
 }
 
 /* o200k. */
-static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text)
+static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, unsigned *ret_known)
 {
     uint64_t other = ~(b->letter | b->digit | b->space | b->high);
     uint64_t other_start = other & ~(other << 1);
@@ -123,6 +137,7 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text)
     uint64_t slash = glued << 1 & b->slash; /* the tail goes on with it */
     if (slash != 0 && (unsigned)__builtin_ctzll(slash) < known)
         known = (unsigned)__builtin_ctzll(slash);
+    *ret_known = known;
     unsigned last = 0;
     uint64_t suffixes = b->letter << 1 & b->apostrophe & b->letter >> 1;
     for (uint64_t rest = suffixes; rest != 0; rest &= rest - 1) {
@@ -136,12 +151,12 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text)
         starts |= b->letter & (uint64_t)1 << end;
         last = end;
     }
-    return starts & tk_certain(b, known) & ~(uint64_t)1;
+    return starts;
 }
 
 /* DeepSeek V3: digits are cut out first, so white space before them stands at the end of a text;
  * an apostrophe is punctuation like any other. */
-static inline uint64_t tk_deepseek3_starts(const tk_block *b)
+static inline uint64_t tk_deepseek3_starts(const tk_block *b, unsigned *ret_known)
 {
     uint64_t unsure = b->high | b->control;
     uint64_t other = ~(b->letter | b->digit | b->space | unsure);
@@ -153,8 +168,8 @@ static inline uint64_t tk_deepseek3_starts(const tk_block *b)
     uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) |
                       (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, b->digit) |
                       tk_digit_starts(b->digit, true);
-    unsigned known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
-    return starts & tk_certain(b, known) & ~(uint64_t)1;
+    *ret_known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
+    return starts;
 }
 
 #endif
