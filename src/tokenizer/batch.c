@@ -45,7 +45,7 @@ void tk_offsets_to_code_points(td_str text, uint32_t *starts, uint32_t *ends, si
 
 /* ---- batches ---- */
 
-void tk_batch_done(tk_batch *batch)
+void tk_lists_done(tk_lists *batch)
 {
     td_buf_done(&batch->ids);
     td_buf_done(&batch->starts);
@@ -53,7 +53,7 @@ void tk_batch_done(tk_batch *batch)
     td_buf_done(&batch->first);
 }
 
-size_t tk_batch_bytes(const tk_batch *batch)
+size_t tk_lists_bytes(const tk_lists *batch)
 {
     return batch->ids.cap + batch->starts.cap + batch->ends.cap + batch->first.cap;
 }
@@ -63,7 +63,7 @@ static td_code put(td_buf *to, const void *items, size_t count)
     return td_buf_append(to, items, count * sizeof(td_id));
 }
 
-static td_code put_first(tk_batch *b)
+static td_code put_first(tk_lists *b)
 {
     size_t first = b->ids.len / sizeof(td_id);
     return td_buf_append(&b->first, (const char *)&first, sizeof first);
@@ -71,7 +71,7 @@ static td_code put_first(tk_batch *b)
 
 static td_code add_text(td_encoder *enc, td_str text, unsigned flags, td_error *err)
 {
-    tk_batch *b = &enc->batch;
+    tk_lists *b = &enc->batch;
     td_ids ids;
     TD_TRY(td_encode(enc, text, flags, &ids, err));
     td_code code = put(&b->ids, ids.ids, ids.count);
@@ -103,7 +103,7 @@ static void spread(td_buf *list, const size_t *first, size_t count, size_t width
 static td_code pad_all(td_encoder *enc, size_t count, bool offsets, td_error *err)
 {
     const tk_padding *p = enc->tok->padding;
-    tk_batch *b = &enc->batch;
+    tk_lists *b = &enc->batch;
     size_t *first = (size_t *)(void *)b->first.ptr, width = 0;
     for (size_t i = 0; i < count; i++)
         if (first[i + 1] - first[i] > width)
@@ -127,7 +127,7 @@ static td_code pad_all(td_encoder *enc, size_t count, bool offsets, td_error *er
 static td_code encode_all(td_encoder *enc, const td_str *texts, size_t count, unsigned flags,
                           td_error *err)
 {
-    tk_batch *b = &enc->batch;
+    tk_lists *b = &enc->batch;
     b->ids.len = b->starts.len = b->ends.len = b->first.len = 0;
     td_code code = put_first(b);
     if (code != TD_OK)
@@ -153,7 +153,7 @@ td_code td_encode_batch(td_encoder *enc, const td_str *texts, size_t text_count,
     td_error_clear(&local);
     if (code != TD_OK)
         return code;
-    const tk_batch *b = &enc->batch;
+    const tk_lists *b = &enc->batch;
     bool offsets = (flags & TD_ENCODE_OFFSETS) != 0;
     *ret_batch = (td_batch){
         .ids = (const td_id *)(const void *)b->ids.ptr,

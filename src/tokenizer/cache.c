@@ -7,7 +7,7 @@
  * own; long words live as records. Both are emptied when full. */
 #include <string.h>
 
-#include "tokenizer/key.h"
+#include "tokenizer/fast.h"
 #include "tokenizer/model/bpe_lanes.h"
 
 enum {
@@ -18,62 +18,55 @@ enum {
     LONG_WORDS = 1 << 19, /* 2 MiB of records */
 };
 
-/* The pair that a word belongs to, and the other one that it may be in. Words that share the first
- * have different others: a few crowded places are not fought for while the table is half empty. */
-static inline tk_cached *own_pair(const tk_cache *c, uint32_t hash)
+/* Another pair that a word may be in. Words that share the first have different others: a few
+ * crowded places are not fought for while the table is half empty. */
+static inline tk_pair *other_pair(const tk_cache *c, uint32_t hash)
 {
-    return &c->slots[(size_t)2 * (hash & c->pair_mask)];
+    return tk_own_pair(c, hash ^ (hash >> 16 | sizeof(tk_pair)));
 }
 
-static inline tk_cached *other_pair(const tk_cache *c, uint32_t hash)
+static inline bool is_empty(const tk_pair *p, int i)
 {
-    return &c->slots[(size_t)2 * ((hash ^ (hash >> 16 | 1)) & c->pair_mask)];
+    return (p->keys[i][0] | p->keys[i][1]) == 0;
 }
 
-static inline bool is_empty(const tk_cached *e)
+/* Puts a word where a new one goes. */
+static void place(const tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids)
 {
-    return (e->key[0] | e->key[1]) == 0;
-}
-
-static inline bool has_key(const tk_cached *e, uint64_t low, uint64_t high)
-{
-    return ((e->key[0] ^ low) | (e->key[1] ^ high)) == 0;
-}
-
-/* Where a new word goes. */
-static tk_cached *place_for(const tk_cache *c, uint32_t hash)
-{
-    tk_cached *own = own_pair(c, hash), *other = other_pair(c, hash);
-    if (is_empty(&own[0]))
-        return &own[0];
-    if (is_empty(&own[1]) || !is_empty(&other[1]))
-        return &own[1];
-    return &other[is_empty(&other[0]) ? 0 : 1];
+    tk_pair *to = tk_own_pair(c, hash), *other = other_pair(c, hash);
+    int i = !is_empty(to, 0);
+    if (i == 1 && !is_empty(to, 1) && is_empty(other, 1)) {
+        to = other;
+        i = !is_empty(to, 0);
+    }
+    memcpy(to->keys[i], key, sizeof to->keys[i]);
+    memcpy(to->ids[i], ids, sizeof to->ids[i]);
 }
 
 static bool set_pairs(tk_cache *c, uint32_t pairs)
 {
     td_slab table;
-    if (!td_slab_new(&table, (size_t)pairs * 2 * sizeof(tk_cached)))
+    if (!td_slab_new(&table, (size_t)pairs * sizeof(tk_pair)))
         return false;
     tk_cache old = *c;
     c->table = table;
-    c->slots = table.ptr;
-    c->pair_mask = pairs - 1;
+    c->pairs = table.ptr;
+    c->own_mask = (pairs - 1) * (uint32_t)sizeof(tk_pair);
     c->inserted = 0;
-    for (size_t i = 0; old.slots != NULL && i < ((size_t)old.pair_mask + 1) * 2; i++) {
-        const tk_cached *e = &old.slots[i];
-        uint64_t high = e->key[1] & ~((uint64_t)TK_KEY_MORE << 56);
-        if (!is_empty(e))
-            *place_for(c, tk_key_hash(e->key[0], high)) = *e;
+    for (size_t k = 0; old.pairs != NULL && k <= old.own_mask / sizeof(tk_pair); k++) {
+        const tk_pair *p = &old.pairs[k];
+        for (int i = 0; i < 2; i++)
+            if (!is_empty(p, i))
+                place(c, p->keys[i], c->hash(p->keys[i]), p->ids[i]);
     }
     td_slab_free(&old.table);
     return true;
 }
 
-bool tk_cache_start(tk_cache *c)
+bool tk_cache_start(tk_cache *c, uint32_t (*hash)(const uint64_t key[2]))
 {
-    return c->slots != NULL || set_pairs(c, PAIRS_SMALL);
+    c->hash = hash;
+    return c->pairs != NULL || set_pairs(c, PAIRS_SMALL);
 }
 
 void tk_cache_done(tk_cache *c)
@@ -87,7 +80,7 @@ void tk_cache_done(tk_cache *c)
 
 size_t tk_cache_bytes(const tk_cache *c)
 {
-    size_t n = c->slots != NULL ? ((size_t)c->pair_mask + 1) * 2 * sizeof(tk_cached) : 0;
+    size_t n = c->pairs != NULL ? c->own_mask + sizeof(tk_pair) : 0;
     n += c->more != NULL ? MORE_IDS * sizeof *c->more : 0;
     return c->records != NULL ? n + LONG_SLOTS * sizeof(tk_long_slot) + LONG_WORDS * 4 : n;
 }
@@ -95,40 +88,44 @@ size_t tk_cache_bytes(const tk_cache *c)
 const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,
                            uint32_t *ret_count)
 {
-    const tk_cached *pairs[2] = { own_pair(c, hash), other_pair(c, hash) };
-    uint64_t many = key[1] | (uint64_t)TK_KEY_MORE << 56;
-    for (int i = 0; i < 4; i++) {
-        const tk_cached *e = &pairs[i / 2][i % 2];
-        if (has_key(e, key[0], key[1])) {
-            memcpy(ids, e->ids, sizeof e->ids);
-            ids[0] &= ((td_id)1 << TK_COUNT_SHIFT) - 1;
-            *ret_count = e->ids[0] >> TK_COUNT_SHIFT;
-            return ids;
-        }
-        if (has_key(e, key[0], many) && e->ids[2] == c->more_epoch) {
-            *ret_count = e->ids[0];
-            return c->more + e->ids[1];
-        }
+    const tk_pair *pairs[2] = { tk_own_pair(c, hash), other_pair(c, hash) };
+    for (int k = 0; k < 4; k++) {
+        const uint64_t *there = pairs[k / 2]->keys[k % 2];
+        const td_id *e = pairs[k / 2]->ids[k % 2];
+        td_id low = e[0] & (((td_id)1 << TK_COUNT_SHIFT) - 1);
+        if (((there[0] ^ key[0]) | (there[1] ^ key[1])) != 0)
+            continue;
+        *ret_count = e[0] >> TK_COUNT_SHIFT;
+        if (*ret_count > TK_CACHED_IDS)
+            return c->more + low;
+        memcpy(ids, e, TK_CACHED_IDS * sizeof *ids);
+        ids[0] = low;
+        return ids;
     }
     return NULL;
 }
 
-/* Puts ids into the block of many, and what tells where they are into to. */
-static bool put_more(tk_cache *c, const td_id *ids, uint32_t count, td_id *to)
+/* Empties the block of many, and forgets the words whose ids lie there. */
+static void forget_more(tk_cache *c)
+{
+    for (size_t k = 0; k <= c->own_mask / sizeof(tk_pair); k++)
+        for (int i = 0; i < 2; i++)
+            if (c->pairs[k].ids[i][0] >> TK_COUNT_SHIFT > TK_CACHED_IDS)
+                memset(c->pairs[k].keys[i], 0, sizeof c->pairs[k].keys[i]);
+    c->more_len = 0;
+}
+
+/* Puts ids into the block of many; *ret: what tells where they are. */
+static bool put_more(tk_cache *c, const td_id *ids, uint32_t count, td_id *ret)
 {
     if (c->more == NULL)
         c->more = td_malloc((MORE_IDS + TK_LANE_SHORT) * sizeof *c->more);
     if (c->more == NULL)
         return false;
-    if (count > MORE_IDS - c->more_len) {
-        c->more_len = 0;
-        c->more_epoch++; /* what lay there is known to be gone */
-    }
+    if (count > MORE_IDS - c->more_len)
+        forget_more(c);
     memcpy(c->more + c->more_len, ids, count * sizeof *ids);
-    to[0] = count;
-    to[1] = c->more_len;
-    to[2] = c->more_epoch;
-    to[3] = 0;
+    *ret = count << TK_COUNT_SHIFT | c->more_len;
     c->more_len += count;
     return true;
 }
@@ -138,18 +135,18 @@ void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id
 {
     if (c->off)
         return;
-    if (c->inserted >= c->pair_mask / 2 && c->pair_mask + 1 < PAIRS_FULL)
+    if (c->inserted >= c->own_mask / sizeof(tk_pair) / 2 &&
+        c->own_mask / sizeof(tk_pair) + 1 < PAIRS_FULL)
         set_pairs(c, PAIRS_FULL); /* out of memory: the small one serves on */
-    tk_cached e = { { key[0], key[1] }, { 0 } };
+    td_id e[TK_CACHED_IDS] = { 0 };
     if (count > TK_CACHED_IDS) {
-        e.key[1] |= (uint64_t)TK_KEY_MORE << 56;
-        if (!put_more(c, ids, count, e.ids))
+        if (!put_more(c, ids, count, e))
             return;
     } else {
-        memcpy(e.ids, ids, count * sizeof *ids);
-        e.ids[0] |= count << TK_COUNT_SHIFT;
+        memcpy(e, ids, count * sizeof *ids);
+        e[0] |= count << TK_COUNT_SHIFT;
     }
-    *place_for(c, hash) = e;
+    place(c, key, hash, e);
     c->inserted++;
 }
 

@@ -138,3 +138,39 @@ bool tk_cut_has_partial(const tk_cuts *c, const char *p, size_t left_len, size_t
     }
     return false;
 }
+
+/* y moved over ASCII characters, some may be left. */
+static const char *skip_ascii(const char *y, const char *stop)
+{
+    uint64_t w;
+    for (; stop - y >= (ptrdiff_t)sizeof w; y += sizeof w) {
+        memcpy(&w, y, sizeof w);
+        if ((w & 0x8080808080808080u) != 0)
+            break;
+    }
+    return y;
+}
+
+uint32_t tk_cut_places(const tk_cuts *c, const char *text, uint32_t from, uint32_t end,
+                       uint32_t *ends, uint32_t max)
+{
+    const char *y = text + from, *stop = text + end;
+    uint32_t n = 0;
+    uint64_t left = tk_cut_next(&y);
+    const char *behind = c->chars ? y : skip_ascii(text + from, stop);
+    if (behind > y) {
+        left = tk_cut_pack(behind - 1, 1);
+        y = behind;
+    }
+    while (y < stop && n < max) {
+        const char *z = y;
+        uint64_t right = tk_cut_next(&z);
+        ends[n] = (uint32_t)(y - text);
+        n += tk_can_cut_at(c, left, right, y); /* no branch: nobody can guess it */
+        left = right;
+        y = z;
+    }
+    if (n < max)
+        ends[n++] = end;
+    return n;
+}

@@ -93,4 +93,9 @@ static inline bool tk_can_cut(const tk_cuts *c, const char *x, const char *y, co
     return tk_can_cut_at(c, tk_cut_pack(x, (size_t)(y - x)), tk_cut_pack(y, (size_t)(z - y)), y);
 }
 
+/* Ends of the parts into which the characters of text from from to end can be cut: at most max,
+ * the last of them end if that is no more. Returns how many. from < end, max >= 1. */
+uint32_t tk_cut_places(const tk_cuts *c, const char *text, uint32_t from, uint32_t end,
+                       uint32_t *ends, uint32_t max);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
+#include "tokenizer/fast_loops.h"
 #include "tokenizer/norm/norm.h"
 #include "tokenizer/pretok/pretok.h"
 #include "tokenizer/vocab/vocab.h"
@@ -126,6 +127,7 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
     if (f == NULL)
         return TD_E_INTERNAL;
     f->bpe = bpe;
+    f->loops = tk_loops_of(td_cpu_best());
     f->scanner = pretok != NULL ? tk_scanner_of(pretok) : NULL;
     if (f->scanner != NULL) {
         f->run = tk_scan_best(f->scanner->run, td_cpu_best());

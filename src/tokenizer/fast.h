@@ -22,6 +22,7 @@
 typedef struct tk_fast {
     const tk_scanner *scanner;         /* NULL: a model of characters, words end at cuts */
     tk_scan_fn run;                    /* of the scanner, for this CPU */
+    const struct tk_loops *loops;      /* for this CPU, too */
     const struct tk_metaspace *spaces; /* marks to put for spaces first; NULL: none */
     tk_spaces marks;                   /* mark.len != 0: words may hold spaces for marks */
     td_id mark;                        /* the symbol of the mark then */
@@ -38,14 +39,20 @@ enum {
     TK_LOOK_BYTES = 1 << 16, /* of a text, between two looks at clock and flag */
 };
 
-/* One cached word: up to 15 bytes and its length in the key, up to 4 ids, their number in the top
- * bits of the first. Two make a cache line. */
-typedef struct tk_cached {
-    uint64_t key[2]; /* both 0: empty */
-    td_id ids[4];
-} tk_cached;
+/* A cache line with two cached words: up to 15 bytes and their length in the key, up to 4 ids,
+ * their number in the top bits of the first. Of a word of more ids only that number is here, and
+ * below it where the ids lie. */
+typedef struct tk_pair {
+    _Alignas(64) uint64_t keys[2][2]; /* both 0: empty */
+    td_id ids[2][4];
+} tk_pair;
 
-enum { TK_CACHED_IDS = 4, TK_CACHED_BYTES = 15, TK_COUNT_SHIFT = 28 };
+enum {
+    TK_CACHED_IDS = 4,
+    TK_CACHED_BYTES = 15,
+    TK_COUNT_SHIFT = 28,
+    TK_SINK_SLACK = 16, /* ids that may be written behind those that count */
+};
 enum { TK_RECORD_BYTES = 256 }; /* longer words are not kept */
 
 /* A cached word that is longer: where its record lies. */
@@ -55,12 +62,13 @@ typedef struct tk_long_slot {
 
 typedef struct tk_cache {
     td_slab table;
-    tk_cached *slots;   /* in it */
-    uint32_t pair_mask; /* pairs of slots - 1 */
-    uint32_t inserted;  /* since the table has its size */
-    uint32_t fresh;     /* words of the last batch that were not there */
-    td_id *more;        /* the ids of short words that have more than 4 */
-    uint32_t more_len, more_epoch;
+    tk_pair *pairs;    /* in it */
+    uint32_t own_mask; /* the bits of a hash that say where its pair is, in bytes */
+    uint32_t (*hash)(const uint64_t key[2]); /* the same for all words */
+    uint32_t inserted;                       /* since the table has its size */
+    uint32_t fresh;                          /* words of the last batch that were not there */
+    td_id *more;                             /* the ids of short words that have more than 4 */
+    uint32_t more_len;
     tk_long_slot *long_slots;
     uint32_t *records; /* length, count, bytes rounded up to words, ids */
     uint32_t records_len, long_count;
@@ -117,8 +125,23 @@ static inline td_code tk_sink_put(tk_sink *sink, td_id id, td_error *err)
 void tk_cache_done(tk_cache *cache);
 size_t tk_cache_bytes(const tk_cache *cache);
 
+/* The pair that a word belongs to. */
+static inline tk_pair *tk_own_pair(const tk_cache *c, uint32_t hash)
+{
+    return (tk_pair *)(void *)((char *)c->pairs + (hash & c->own_mask));
+}
+
+/* Whether a short word is where it belongs. */
+static inline bool tk_cache_has(const tk_cache *c, const uint64_t key[2], uint32_t hash)
+{
+    const tk_pair *p = tk_own_pair(c, hash);
+    return (((p->keys[0][0] ^ key[0]) | (p->keys[0][1] ^ key[1])) == 0) |
+           (((p->keys[1][0] ^ key[0]) | (p->keys[1][1] ^ key[1])) == 0);
+}
+
 /* cache.c */
-bool tk_cache_start(tk_cache *c);
+/* Makes a table if there is none. The hash of a cache does not change. */
+bool tk_cache_start(tk_cache *c, uint32_t (*hash)(const uint64_t key[2]));
 /* The ids of a short word wherever the table has it; ids: room for TK_CACHED_IDS. NULL: not
  * there. TK_LANE_SHORT ids can be read where ids has room for as many. */
 const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,

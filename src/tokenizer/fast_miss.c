@@ -201,7 +201,7 @@ static td_code put_part(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str part,
 {
     uint64_t key[2];
     tk_key_of(part, text_end, true, key);
-    return tk_word_put(f, c, ctx, part, key, tk_key_hash(key[0], key[1]), text_end, sink, err);
+    return tk_word_put(f, c, ctx, part, key, c->hash(key), text_end, sink, err);
 }
 
 /* A long word: cut where it is safe, part by part. */
@@ -236,6 +236,8 @@ td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, con
 {
     if (word.len <= TK_CACHED_BYTES)
         return put_short(f, c, word, key, hash, sink, err);
+    if (key[1] >> 56 == TK_KEY_LONG_UNCUT)
+        return merge_long(f, c, ctx, word, false, sink, err);
     bool part = tk_key_is_part(key), found = false;
     td_id id;
     if (f->bpe->ignore_merges && !part && tk_may_be_entry(f, word)) {

@@ -33,19 +33,19 @@ struct td_tokenizer {
 };
 
 /* The lists of td_encode_batch, kept from call to call (batch.c). */
-typedef struct tk_batch {
+typedef struct tk_lists {
     td_buf ids, starts, ends, first;
-} tk_batch;
+} tk_lists;
 
-void tk_batch_done(tk_batch *batch);
-size_t tk_batch_bytes(const tk_batch *batch);
+void tk_lists_done(tk_lists *batch);
+size_t tk_lists_bytes(const tk_lists *batch);
 
 struct td_encoder {
     td_tokenizer *tok;
     tk_ctx ctx;
     tk_cache cache;
     tk_sink sink;
-    tk_batch batch;
+    tk_lists batch;
     bool changed; /* by the normalizer, since the call began */
     bool general; /* for tests: never the fast way */
 };

@@ -10,53 +10,39 @@
 /* The top byte of a key is the length of its word, or says what it is that fits no key. */
 enum {
     TK_KEY_PART = 0x80, /* beside the length: a part of a word, not a word (fast_miss.c) */
-    TK_KEY_MORE = 0x40, /* beside the length, in the table only: ids lie elsewhere (cache.c) */
-    TK_KEY_LONG_PART = 0xFE, /* no entry of the cache has these two */
+    TK_KEY_LONG_UNCUT = 0x7F, /* a word that is no entry and can be cut nowhere */
+    TK_KEY_LONG_PART = 0xFE,  /* no word in the table has these three */
     TK_KEY_LONG_WORD = 0xFF,
 };
 
-static inline uint64_t tk_fold(uint64_t a, uint64_t b)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide m = (wide)a * b;
-    return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-static inline uint32_t tk_key_hash(uint64_t low, uint64_t high)
-{
-    return (uint32_t)tk_fold(low ^ 0x9E3779B97F4A7C15u, high ^ 0xD6E8FEB86659FD93u);
-}
-
 #define TK_ONES(n) ((n) >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * ((n)&7))) - 1)
-#define TK_ROW(n)                                                                                  \
+#define TK_ROW(n, flag)                                                                            \
     {                                                                                              \
-        TK_ONES(n), (n) > 8 ? TK_ONES((n)-8) : 0                                                   \
+        { TK_ONES(n), (n) > 8 ? TK_ONES((n)-8) : 0 }, { 0, (uint64_t)((n) | (flag)) << 56 }        \
+    }
+#define TK_ROWS(flag)                                                                              \
+    {                                                                                              \
+        TK_ROW(0, flag), TK_ROW(1, flag), TK_ROW(2, flag), TK_ROW(3, flag), TK_ROW(4, flag),       \
+            TK_ROW(5, flag), TK_ROW(6, flag), TK_ROW(7, flag), TK_ROW(8, flag), TK_ROW(9, flag),   \
+            TK_ROW(10, flag), TK_ROW(11, flag), TK_ROW(12, flag), TK_ROW(13, flag),                \
+            TK_ROW(14, flag), TK_ROW(15, flag)                                                     \
     }
 
-/* Masks of the first n bytes of 16. */
-static const uint64_t tk_key_masks[16][2] = {
-    { 0, 0 },  TK_ROW(1), TK_ROW(2),  TK_ROW(3),  TK_ROW(4),  TK_ROW(5),  TK_ROW(6),  TK_ROW(7),
-    TK_ROW(8), TK_ROW(9), TK_ROW(10), TK_ROW(11), TK_ROW(12), TK_ROW(13), TK_ROW(14), TK_ROW(15),
+/* For words and for parts of words, by length: which of 16 bytes belong to the key, and its top. */
+_Alignas(32) static const uint64_t tk_key_rows[2][16][2][2] = {
+    TK_ROWS(0),
+    TK_ROWS(TK_KEY_PART),
 };
 
 /* p has 16 readable bytes; len is at most TK_CACHED_BYTES. The load does not wait for len. */
-static inline void tk_key_make(const char *p, uint32_t len, uint64_t *low, uint64_t *high)
+static inline void tk_key_make(const char *p, uint32_t len, bool part, uint64_t key[2])
 {
+    const uint64_t (*row)[2] = tk_key_rows[part][len];
     uint64_t a, b;
     memcpy(&a, p, 8);
     memcpy(&b, p + 8, 8);
-    *low = a & tk_key_masks[len][0];
-    *high = (b & tk_key_masks[len][1]) | (uint64_t)len << 56;
-}
-
-/* The same at the end of a text, where less than 16 bytes may be left. */
-static inline void tk_key_make_near_end(const char *p, const char *text_end, uint32_t len,
-                                        uint64_t *low, uint64_t *high)
-{
-    char tail[16] = { 0 };
-    size_t left = (size_t)(text_end - p);
-    memcpy(tail, p, left < 16 ? left : 16);
-    tk_key_make(tail, len, low, high);
+    key[0] = a & row[0][0];
+    key[1] = (b & row[0][1]) | row[1][1];
 }
 
 /* A key for any word, part or not, at any place of a text. */
@@ -67,11 +53,11 @@ static inline void tk_key_of(td_str word, const char *text_end, bool part, uint6
         key[1] = (uint64_t)(part ? TK_KEY_LONG_PART : TK_KEY_LONG_WORD) << 56;
         return;
     }
-    if (text_end - word.ptr >= 16)
-        tk_key_make(word.ptr, (uint32_t)word.len, &key[0], &key[1]);
-    else
-        tk_key_make_near_end(word.ptr, text_end, (uint32_t)word.len, &key[0], &key[1]);
-    key[1] |= part ? (uint64_t)TK_KEY_PART << 56 : 0;
+    char tail[16] = { 0 };
+    size_t left = (size_t)(text_end - word.ptr);
+    if (left < 16)
+        memcpy(tail, word.ptr, left);
+    tk_key_make(left < 16 ? tail : word.ptr, (uint32_t)word.len, part, key);
 }
 
 static inline bool tk_key_is_part(const uint64_t key[2])

@@ -214,7 +214,7 @@ void td_encoder_free(td_encoder *enc)
     tk_regex_release(&enc->ctx);
     tk_cache_done(&enc->cache);
     td_free(enc->sink.ids);
-    tk_batch_done(&enc->batch);
+    tk_lists_done(&enc->batch);
     td_arena_done(&enc->ctx.arena);
     td_tokenizer_free(enc->tok);
     td_free(enc);
@@ -223,7 +223,7 @@ void td_encoder_free(td_encoder *enc)
 size_t td_encoder_bytes(const td_encoder *enc)
 {
     return sizeof *enc + enc->ctx.arena.total + enc->sink.cap * sizeof(td_id) +
-           tk_cache_bytes(&enc->cache) + tk_batch_bytes(&enc->batch);
+           tk_cache_bytes(&enc->cache) + tk_lists_bytes(&enc->batch);
 }
 
 void tk_encoder_force(td_encoder *enc, unsigned how)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
+#include "tokenizer/fast_loops.h"
 
 enum { LETTERS = 6, ENTRIES_MAX = 400, TEXT_MAX = 3000 };
 
@@ -174,9 +175,21 @@ static void compare_entries(td_encoder *a, td_encoder *b, td_tokenizer *tok, boo
     }
 }
 
-static void run_model(uint32_t merges, bool ordered, bool ignore_merges, bool twins)
+/* The fast way as it is on another CPU. */
+static void set_cpu(td_tokenizer *tok, td_cpu cpu)
+{
+    tk_fast *f = (tk_fast *)(uintptr_t)tok->fast;
+    if (f == NULL)
+        return;
+    f->loops = tk_loops_of(cpu);
+    if (f->scanner != NULL)
+        f->run = tk_scan_best(f->scanner->run, cpu);
+}
+
+static void run_model(uint32_t merges, bool ordered, bool ignore_merges, bool twins, td_cpu cpu)
 {
     td_tokenizer *tok = make(merges, ordered, ignore_merges, twins);
+    set_cpu(tok, cpu);
     td_encoder *cached = td_encoder_new(tok), *uncached = td_encoder_new(tok);
     td_encoder *general = td_encoder_new(tok);
     tk_encoder_force(uncached, TK_FORCE_UNCACHED);
@@ -202,8 +215,9 @@ static void run_model(uint32_t merges, bool ordered, bool ignore_merges, bool tw
 static void test_random_models(void **unused)
 {
     (void)unused;
-    for (int i = 0; i < 400; i++)
-        run_model(1 + pick(140), i % 2 == 0, i % 5 == 0, i % 7 == 0);
+    for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++)
+        for (int i = 0; i < 140; i++)
+            run_model(1 + pick(140), i % 2 == 0, i % 5 == 0, i % 7 == 0, cpu);
 }
 
 /* Every entry of real models, as a text of its own. */
