@@ -80,7 +80,8 @@ TD_API void td_encoder_free(td_encoder *enc);
 /* Bytes of scratch and cache held now. */
 TD_API size_t td_encoder_bytes(const td_encoder *enc);
 
-/* text must be strictly valid UTF-8 (no surrogates), else TD_E_TOKENIZER with the byte offset. */
+/* text must be strictly valid UTF-8 (no surrogates), else TD_E_TOKENIZER with the byte offset. It
+ * may be what td_decode of the same encoder gave last. */
 TD_API TD_NODISCARD td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids,
                                       td_error *err);
 /* The number of ids that td_encode gives, without making them. */
@@ -106,7 +107,8 @@ TD_API TD_NODISCARD td_code td_encode_batch(td_encoder *enc, const td_str *texts
 enum { TD_DECODE_SKIP_SPECIAL = 1u << 0 };
 
 /* Text of ids, as Tokenizer.decode; unknown ids are skipped as there. The view is borrowed from
- * the encoder until its next call. Bytes that are not UTF-8 become U+FFFD as in the reference. */
+ * the encoder until its next call. Bytes that are not UTF-8 become U+FFFD as in the reference.
+ * ids may be what td_encode of the same encoder gave last. */
 TD_API TD_NODISCARD td_code td_decode(td_encoder *enc, const td_id *ids, size_t count,
                                       unsigned flags, td_str *ret_text, td_error *err);
 

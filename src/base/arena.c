@@ -77,6 +77,14 @@ char *td_arena_text(td_arena *a, td_str text)
     return copy;
 }
 
+bool td_arena_holds(const td_arena *a, const void *ptr)
+{
+    for (const td_arena_block *b = a->head; b != NULL; b = b->prev)
+        if ((uintptr_t)ptr - (uintptr_t)b < b->bytes)
+            return true;
+    return false;
+}
+
 td_arena_mark td_arena_save(const td_arena *a)
 {
     return (td_arena_mark){ a->head, a->cur, a->end, a->total };

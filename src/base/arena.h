@@ -51,6 +51,9 @@ static inline void td_arena_shrink(td_arena *a, void *new_end)
     a->cur = new_end;
 }
 
+/* Whether ptr points into memory of the arena. */
+bool td_arena_holds(const td_arena *a, const void *ptr);
+
 td_arena_mark td_arena_save(const td_arena *a);
 void td_arena_rewind(td_arena *a, td_arena_mark m); /* frees all taken since the mark */
 void td_arena_reset(td_arena *a); /* forgets everything, keeps one block up to 1 MiB warm */

@@ -22,7 +22,9 @@ static td_code decode(td_encoder *enc, const td_id *ids, size_t count, unsigned 
 {
     const td_tokenizer *tok = enc->tok;
     tk_ctx *ctx = &enc->ctx;
-    td_arena_reset(&ctx->arena);
+    const void *given = ids;
+    TD_TRY(tk_encoder_reset(enc, &given, count * sizeof *ids, err));
+    ids = given;
     ctx->input = (td_str){ NULL, 0 };
     if (tok->detok != NULL)
         return by_ids(tok, ctx, ids, count, (flags & TD_DECODE_SKIP_SPECIAL) != 0, ret, err);

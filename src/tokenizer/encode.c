@@ -199,10 +199,11 @@ static bool is_fast(const td_encoder *enc, unsigned flags)
            ((flags & TD_ENCODE_OFFSETS) == 0 || enc->tok->tiles);
 }
 
-/* Checks the text and makes the context ready for it. */
-static td_code begin(td_encoder *enc, td_str text, unsigned flags, td_error *err)
+/* Checks the text and makes the context ready for it. *given: where it lies from now on. */
+static td_code begin(td_encoder *enc, td_str *given, unsigned flags, td_error *err)
 {
     tk_ctx *ctx = &enc->ctx;
+    td_str text = *given;
     if (enc->tok->no_texts != NULL)
         return td_fail(err, TD_E_TOKENIZER, "%s", enc->tok->no_texts);
     if (text.len > TK_TEXT_MAX)
@@ -210,9 +211,11 @@ static td_code begin(td_encoder *enc, td_str text, unsigned flags, td_error *err
     size_t good = td_utf8_check_strict(text);
     if (good != text.len)
         return td_fail_at(err, TD_E_TOKENIZER, good, "text is not valid UTF-8 at byte %zu", good);
-    td_arena_reset(&ctx->arena);
+    const void *ptr = text.ptr;
+    TD_TRY(tk_encoder_reset(enc, &ptr, text.len, err));
+    text.ptr = ptr;
     ctx->model = (tk_tokens){ 0 };
-    ctx->input = text;
+    ctx->input = *given = text;
     ctx->inside = (flags & TK_ENCODE_INSIDE) != 0;
     ctx->joined = (flags & TK_ENCODE_JOINED) != 0;
     ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || enc->tok->always_track;
@@ -243,7 +246,7 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
 {
     const td_tokenizer *tok = enc->tok;
     tk_ctx *ctx = &enc->ctx;
-    TD_TRY(begin(enc, text, flags, err));
+    TD_TRY(begin(enc, &text, flags, err));
     bool done = false;
     if (is_fast(enc, flags))
         TD_TRY(encode_fast(enc, text, flags, ret, &done, err));
@@ -274,7 +277,7 @@ static td_code count_ids(td_encoder *enc, td_str text, unsigned flags, size_t *r
         (flags & TK_ENCODE_NO_POST) != 0 ||
         (free && (post == NULL || (post->copies == 1 && (flags & TD_ENCODE_ADD_SPECIAL) == 0)));
     if (bare && is_fast(enc, flags)) {
-        TD_TRY(begin(enc, text, flags, err));
+        TD_TRY(begin(enc, &text, flags, err));
         tk_sink sink = { .counting = true };
         TD_TRY(fast_encode(enc, text, flags, &sink, err));
         *ret = sink.count;

@@ -46,6 +46,7 @@ struct td_encoder {
     tk_cache cache;
     tk_sink sink;
     tk_lists batch;
+    td_buf given; /* what a call was given that lay in the arena */
     bool changed; /* by the normalizer, since the call began */
     bool general; /* for tests: never the fast way */
 };
@@ -62,6 +63,10 @@ td_code tk_load_tokenizer(td_tokenizer *tok, td_str json, const tk_bulk *bulk, t
 /* The same for a new tokenizer. */
 td_code tk_tokenizer_new_from_parts(td_str json, const tk_bulk *bulk, td_tokenizer **ret_tok,
                                     td_error *err);
+
+/* Empties the encoder's memory for the next call. *ptr (size bytes), which that call was given, may
+ * come from the last one: it is kept. TD_E_INTERNAL: out of memory. */
+td_code tk_encoder_reset(td_encoder *enc, const void **ptr, size_t size, td_error *err);
 
 /* Beside TD_ENCODE_: no added token with normalized=false is in the text; no post-processing; the
  * text is not the start of the input; nor is it the start of what lies between two added tokens. */

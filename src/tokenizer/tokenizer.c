@@ -207,6 +207,18 @@ void td_encoder_set_memory(td_encoder *enc, size_t bytes_max)
     enc->ctx.arena.limit = bytes_max != 0 ? bytes_max : CALL_MEMORY_MAX;
 }
 
+td_code tk_encoder_reset(td_encoder *enc, const void **ptr, size_t size, td_error *err)
+{
+    if (size != 0 && td_arena_holds(&enc->ctx.arena, *ptr)) {
+        enc->given.len = 0;
+        if (td_buf_append(&enc->given, *ptr, size) != TD_OK)
+            return td_fail_nomem(err);
+        *ptr = enc->given.ptr;
+    }
+    td_arena_reset(&enc->ctx.arena);
+    return TD_OK;
+}
+
 void td_encoder_free(td_encoder *enc)
 {
     if (enc == NULL)
@@ -215,6 +227,7 @@ void td_encoder_free(td_encoder *enc)
     tk_cache_done(&enc->cache);
     td_free(enc->sink.ids);
     tk_lists_done(&enc->batch);
+    td_buf_done(&enc->given);
     td_arena_done(&enc->ctx.arena);
     td_tokenizer_free(enc->tok);
     td_free(enc);
@@ -223,7 +236,7 @@ void td_encoder_free(td_encoder *enc)
 size_t td_encoder_bytes(const td_encoder *enc)
 {
     return sizeof *enc + enc->ctx.arena.total + enc->sink.cap * sizeof(td_id) +
-           tk_cache_bytes(&enc->cache) + tk_lists_bytes(&enc->batch);
+           tk_cache_bytes(&enc->cache) + tk_lists_bytes(&enc->batch) + enc->given.cap;
 }
 
 void tk_encoder_force(td_encoder *enc, unsigned how)

@@ -42,6 +42,43 @@ static void test_unknown_components(void **unused)
             "model.dropout: unsupported: dropout makes encoding random");
 }
 
+/* What one call gave is good enough for the next one: to ids and back, again and again. */
+static void test_own_results(void **unused)
+{
+    (void)unused;
+    static const char *const files[] = {
+        "{" MODEL "}",
+        "{\"model\": {\"type\": \"WordLevel\", \"unk_token\": \"u\", \"vocab\": {\"u\": 0, "
+        "\"ab\": 1, \"b\": 2}}, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, "
+        "\"normalizer\": {\"type\": \"NFC\"}}",
+    };
+    enum { WORDS = 3000 };
+    char *text = malloc(3 * WORDS);
+    assert_non_null(text);
+    size_t len = 0;
+    for (int i = 0; i < WORDS; i++) {
+        const char *word = i % 3 != 0 ? "ab " : "b ";
+        memcpy(text + len, word, strlen(word));
+        len += strlen(word);
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        td_tokenizer *tok = load(files[i]);
+        td_encoder *enc = td_encoder_new(tok);
+        td_error err = TD_ERROR_INIT;
+        td_str s = { text, len - 1 };
+        for (int round = 0; round < 3; round++) {
+            td_ids ids;
+            assert_int_equal(td_encode(enc, s, TD_ENCODE_OFFSETS, &ids, &err), TD_OK);
+            assert_int_equal(td_decode(enc, ids.ids, ids.count, 0, &s, &err), TD_OK);
+            assert_int_equal(s.len, len - 1);
+            assert_memory_equal(s.ptr, text, len - 1);
+        }
+        td_encoder_free(enc);
+        td_tokenizer_free(tok);
+    }
+    free(text);
+}
+
 static void test_small(void **unused)
 {
     (void)unused;
@@ -249,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_components), cmocka_unit_test(test_small),
+        cmocka_unit_test(test_own_results),
         cmocka_unit_test(test_qwen3),              cmocka_unit_test(test_llama3_1),
         cmocka_unit_test(test_gptoss),             cmocka_unit_test(test_gpt35turbo),
         cmocka_unit_test(test_deepseek_v3),        cmocka_unit_test(test_claude),
