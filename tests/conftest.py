@@ -16,7 +16,7 @@ MODELS = Path(os.environ.get("TD_MODELS") or CACHE / "tokdrain" / "models")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-SANITIZER = BUILD.name in ("build-asan", "build-tsan")
+SANITIZER = BUILD.name in ("build-asan", "build-tsan", "build-selfcheck")
 
 
 def pytest_configure(config):

@@ -55,6 +55,8 @@ def cmocka_cases(name, text):
 def run_meson(build, tally):
     """Unit tests, one program an area; a program that dies counts as a failure of its own."""
     command = ["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs"]
+    if build.name == "build-selfcheck":  # which does everything twice
+        command += ["--timeout-multiplier", "4"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     log = build / "meson-logs" / "testlog.json"
     passed, failed, skipped = 0, [], []

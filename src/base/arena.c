@@ -11,7 +11,11 @@ struct td_arena_block {
     size_t bytes;
 };
 
+#ifndef TD_SELFCHECK
 enum { BLOCK_MIN = 64 * 1024, BLOCK_KEEP = 1024 * 1024, BLOCK_MAX = 16 * 1024 * 1024, SLACK = 32 };
+#else /* each allocation has a block of its own */
+enum { BLOCK_MIN = 1, BLOCK_KEEP = 0, BLOCK_MAX = 1, SLACK = 32 };
+#endif
 
 static bool grow(td_arena *a, size_t need)
 {
@@ -42,7 +46,13 @@ void *td_arena_alloc_slow(td_arena *a, size_t size, size_t align)
     assert(align != 0 && (align & (align - 1)) == 0);
     if (size > PTRDIFF_MAX - 4096 || !grow(a, sizeof(td_arena_block) + align + size))
         return NULL;
+#ifdef TD_SELFCHECK
+    /* It ends where the block ends, so that AddressSanitizer sees what goes past it. */
+    a->cur = a->end;
+    return (char *)(((uintptr_t)a->end - size) & ~(uintptr_t)(align - 1));
+#else
     return td_arena_alloc(a, size, align);
+#endif
 }
 
 void *td_arena_alloc_n(td_arena *a, size_t n, size_t size, size_t align)

@@ -28,11 +28,15 @@ void *td_arena_alloc_n(td_arena *a, size_t n, size_t size, size_t align); /* che
 
 static inline void *td_arena_alloc(td_arena *a, size_t size, size_t align)
 {
+#ifdef TD_SELFCHECK
+    return td_arena_alloc_slow(a, size, align); /* a block of its own */
+#else
     uintptr_t at = ((uintptr_t)a->cur + align - 1) & ~(uintptr_t)(align - 1);
     if (a->cur == NULL || at > (uintptr_t)a->end || (uintptr_t)a->end - at < size)
         return td_arena_alloc_slow(a, size, align);
     a->cur = (char *)at + size;
     return (char *)at;
+#endif
 }
 
 #define td_arena_new(a, T) ((T *)td_arena_alloc((a), sizeof(T), _Alignof(T)))

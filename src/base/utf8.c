@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/selfcheck.h"
+
 size_t td_utf8_count(td_str s)
 {
     size_t n = 0;
@@ -168,9 +170,26 @@ static size_t skip_valid(td_str s, bool surrogates)
 
 #endif
 
+/* The same again without vectors. */
+static void check_skipped(td_str s, size_t skipped, bool surrogates)
+{
+#ifdef TD_SELFCHECK
+    for (size_t i = 0, n; i < skipped; i += n) {
+        n = sequence((const unsigned char *)s.ptr + i, s.len - i, surrogates);
+        if (n == 0 || n > skipped - i)
+            td_selfcheck_fail("UTF-8: %zu bytes passed, byte %zu is wrong", skipped, i);
+    }
+#else
+    (void)s;
+    (void)skipped;
+    (void)surrogates;
+#endif
+}
+
 static size_t check(td_str s, bool surrogates)
 {
     size_t i = s.len >= 32 ? skip_valid(s, surrogates) : 0;
+    check_skipped(s, i, surrogates);
     while (i < s.len) {
         uint64_t w;
         while (i + 8 <= s.len && (memcpy(&w, s.ptr + i, 8), (w & 0x8080808080808080u) == 0))

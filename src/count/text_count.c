@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "count/selfcheck.h"
 
 enum { CHECK_EVERY = 64 }; /* segments between two looks at clock and flag */
 
@@ -36,6 +37,7 @@ td_code td_text_count_segment(const td_text_count_job *job, const td_segment *s,
     td_memo_key key = td_memo_hash(job->memo, s->text, s->state);
     uint32_t known;
     if (td_memo_find(job->memo, key, &known)) {
+        td_check_memo(job, s, known);
         *tokens += known;
         *reused += known;
         return TD_OK;
@@ -99,6 +101,7 @@ static td_code count_stretches(const td_text_count_job *job, td_str text, uint64
             TD_TRY(check(job, err));
         uint32_t known;
         if (td_memo_find(job->memo, s.key, &known)) {
+            td_check_memo(job, &s.segment, known);
             tokens += known;
             reused += known;
             continue;

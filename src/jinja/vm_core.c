@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "jinja/selfcheck.h"
 #include "jinja/vm_internal.h"
 #include "value/bigint.h"
 #include "value/pytext.h"
@@ -433,6 +434,7 @@ td_code jj_render(const td_template *t, const td_dict *vars, const jj_limits *li
         ws->marks->count = 0;
     if (now != NULL)
         vm.now = *now;
+    jj_check_template(t);
     td_code code = run_root(&vm, vars, ws->marks);
     ws->scratch = vm.scratch;
     out->limit = limit;

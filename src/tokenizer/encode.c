@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/pretok/pretok.h"
+#include "tokenizer/selfcheck.h"
 #include "tokenizer/tiles.h"
 
 /* Steps 1 to 3: pieces of text between added tokens, normalized. */
@@ -72,7 +73,9 @@ static td_code run_model(td_encoder *enc, const tk_piece *p, tk_encoding *e, td_
     tk_ctx *ctx = &enc->ctx;
     tk_tokens *tokens = &ctx->model;
     tokens->count = 0;
-    TD_TRY(model->tokenize(model, ctx, (td_str){ p->text.ptr, p->text.len }, tokens, err));
+    td_str piece = { p->text.ptr, p->text.len };
+    TD_TRY(model->tokenize(model, ctx, piece, tokens, err));
+    tk_check_model(model, piece, tokens);
     TD_TRY(tk_encoding_reserve(ctx, e, tokens->count, err));
     for (uint32_t i = 0; i < tokens->count; i++) {
         const tk_token *t = &tokens->items[i];
@@ -242,11 +245,13 @@ static td_code encode_fast(td_encoder *enc, td_str text, unsigned flags, tk_enco
                         : tk_tiles_set(enc->tok, &enc->ctx, text, ret, ret_done, err);
 }
 
-td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
+static td_code encode(td_encoder *enc, td_str *given, unsigned flags, tk_encoding *ret,
+                      td_error *err)
 {
     const td_tokenizer *tok = enc->tok;
     tk_ctx *ctx = &enc->ctx;
-    TD_TRY(begin(enc, &text, flags, err));
+    TD_TRY(begin(enc, given, flags, err));
+    td_str text = *given;
     bool done = false;
     if (is_fast(enc, flags))
         TD_TRY(encode_fast(enc, text, flags, ret, &done, err));
@@ -269,6 +274,13 @@ td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret
     return post_process(enc, flags, ret, err);
 }
 
+td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err)
+{
+    td_code code = encode(enc, &text, flags, ret, err);
+    tk_check_encode(enc, text, flags, code, ret, false);
+    return code;
+}
+
 static td_code count_ids(td_encoder *enc, td_str text, unsigned flags, size_t *ret, td_error *err)
 {
     const tk_post *post = enc->tok->post;
@@ -279,9 +291,11 @@ static td_code count_ids(td_encoder *enc, td_str text, unsigned flags, size_t *r
     if (bare && is_fast(enc, flags)) {
         TD_TRY(begin(enc, &text, flags, err));
         tk_sink sink = { .counting = true };
-        TD_TRY(fast_encode(enc, text, flags, &sink, err));
+        td_code code = fast_encode(enc, text, flags, &sink, err);
+        tk_check_encode(enc, text, flags | TK_ENCODE_NO_POST, code,
+                        &(tk_encoding){ .count = sink.count }, true);
         *ret = sink.count;
-        return TD_OK;
+        return code;
     }
     tk_encoding e = { 0 };
     TD_TRY(tk_encode(enc, text, flags, &e, err));

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "tokenizer/fast_loops.h"
 #include "tokenizer/key.h"
+#include "tokenizer/selfcheck.h"
 
 enum { WORDS = TK_BATCH + 64 /* what a scanner may need */, PARTS = 64, YOUNG = 3 };
 
@@ -175,6 +176,7 @@ td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str tex
     for (uint32_t from = 0; from < text.len;) {
         uint32_t n = f->scanner != NULL ? f->run(text, from, words, WORDS)
                                         : tk_char_words_scan(f->chars, text, from, words, WORDS);
+        tk_check_scan(f, text, from, words, n);
         TD_TRY(take_words(&r, from, words, n));
         from = words[n - 1];
     }

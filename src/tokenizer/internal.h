@@ -49,6 +49,10 @@ struct td_encoder {
     td_buf given; /* what a call was given that lay in the arena */
     bool changed; /* by the normalizer, since the call began */
     bool general; /* for tests: never the fast way */
+#ifdef TD_SELFCHECK
+    td_encoder *twin; /* NULL: not made yet */
+    bool is_twin;
+#endif
 };
 
 /* The big members of "model", as JSON texts that lie elsewhere; ptr NULL: there is none. */

@@ -223,6 +223,9 @@ void td_encoder_free(td_encoder *enc)
 {
     if (enc == NULL)
         return;
+#ifdef TD_SELFCHECK
+    td_encoder_free(enc->twin);
+#endif
     tk_regex_release(&enc->ctx);
     tk_cache_done(&enc->cache);
     td_free(enc->sink.ids);

@@ -82,7 +82,7 @@ class Stream:
 
 @pytest.mark.parametrize("memo", [1, 256])
 def test_unique_prompts(program, build_dir, memo):
-    if build_dir.name in ("build-asan", "build-tsan"):
+    if build_dir.name in ("build-asan", "build-tsan", "build-selfcheck"):
         pytest.skip("a sanitizer takes memory of its own")
     if memo == 256 and SCALE < 10:
         pytest.skip("a memo of 256 MiB fills on 1 GB and more (TD_TEST_SCALE)")

@@ -159,7 +159,10 @@ static void failed_allocations_are_errors(void **state)
         td_error_clear(&err);
         td_arena_done(&a);
     }
-    assert_true(failures > 5 && failures < 90);
+    assert_true(failures > 5);
+#ifndef TD_SELFCHECK /* where there are as many as things allocated */
+    assert_true(failures < 90);
+#endif
     td_arena small = { .limit = 200000 };
     td_error err = TD_ERROR_INIT;
     td_value v;
@@ -185,7 +188,11 @@ static void memory_is_linear_in_the_text(void **state)
         assert_int_equal(td_buf_put(&text, TD_STR("\",")), TD_OK);
     }
     assert_int_equal(td_buf_put(&text, TD_STR("0]")), TD_OK);
+#ifdef TD_SELFCHECK /* each string has a block of its own */
+    td_arena a = { 0 };
+#else
     td_arena a = { .limit = 12 * text.len };
+#endif
     td_error err = TD_ERROR_INIT;
     td_value v = td_none();
     if (td_json_read(&a, td_buf_view(&text), &v, &err) != TD_OK)

@@ -133,6 +133,11 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
     return TD_OK;
 }
 
+const tk_unigram *tk_as_unigram(const tk_model *model)
+{
+    return model->tokenize == tokenize ? (const tk_unigram *)model : NULL;
+}
+
 static bool token_to_id(const tk_model *self, td_str text, td_id *ret)
 {
     return tk_vocab_find(((const tk_unigram *)self)->vocab, text, ret);

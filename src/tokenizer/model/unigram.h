@@ -28,6 +28,9 @@ typedef struct tk_unigram {
     uint32_t twin_count, twin_cap;
 } tk_unigram;
 
+/* The model as Unigram; NULL when it is another kind. */
+const tk_unigram *tk_as_unigram(const tk_model *model);
+
 /* unigram_load.c: reads load->vocab_json, builds the tables. */
 td_code tk_unigram_load(const tk_at *at, tk_unigram *u);
 

@@ -3,23 +3,15 @@
  * WordPiece takes the longest vocabulary entry at the front of what is left; behind the first one
  * entries carry a prefix. A word that cannot be covered so, or that is too long, is one unknown
  * token. Only parts as long as the longest entry are looked up, so the time is linear. */
+#include "tokenizer/model/words.h"
+
 #include <string.h>
 
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/load/components.h"
-#include "tokenizer/vocab/vocab.h"
 
-typedef struct words {
-    tk_model base;
-    tk_vocab *vocab;
-    td_str unk_token;
-    td_id unk;
-    bool unk_known;
-    td_str prefix;
-    uint64_t max_chars;
-    size_t longest; /* entry, bytes */
-} words;
+typedef tk_words words;
 
 static td_code put_unknown(const words *w, tk_ctx *ctx, td_str piece, tk_tokens *out,
                            td_error *err)
@@ -90,6 +82,11 @@ static td_code wordpiece(const tk_model *self, tk_ctx *ctx, td_str piece, tk_tok
         TD_TRY(tk_tokens_add(ctx, out, t, err));
     }
     return TD_OK;
+}
+
+const tk_words *tk_as_wordpiece(const tk_model *model)
+{
+    return model->tokenize == wordpiece ? (const tk_words *)model : NULL;
 }
 
 static bool token_to_id(const tk_model *self, td_str text, td_id *ret)
