@@ -7,7 +7,7 @@
 
 enum { TK_BLOCK = 16 };
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(TD_NO_SIMD)
 #include <emmintrin.h>
 
 typedef __m128i tk_block;
