@@ -44,6 +44,27 @@ static inline const char *scan_ascii(const tk_char_words *w, const char *start, 
     return p;
 }
 
+/* Goes on over characters of three bytes, as scan_ascii does over ASCII; *left: the character in
+ * front, packed. Whether a text may be cut is no branch, for it cannot be guessed. */
+static inline const char *scan_threes(const tk_char_words *w, const char *start, const char *p,
+                                      const char *end, uint32_t *ends, uint32_t *n, uint32_t max,
+                                      uint64_t *left)
+{
+    const uint64_t *whole = w->cuts->whole;
+    uint32_t count = *n;
+    uint64_t before = *left;
+    for (; end - p >= 3 && count < max && ((unsigned char)*p & 0xF0) == 0xE0; p += 3) {
+        uint64_t c = tk_cut_pack(p, 3);
+        uint32_t at = tk_cut_place(before, c);
+        ends[count] = (uint32_t)(p - start);
+        count += (whole[at >> 6] >> (at & 63) & 1) == 0;
+        before = c;
+    }
+    *n = count;
+    *left = before;
+    return p;
+}
+
 uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, uint32_t *ends,
                             uint32_t max)
 {
@@ -53,10 +74,12 @@ uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, 
     while (n < max) {
         if ((unsigned char)p[-1] < 0x80) {
             p = scan_ascii(w, start, p, end, ends, &n, max);
-            if (n == max)
-                break;
             left = w->packed[(unsigned char)p[-1]];
+        } else {
+            p = scan_threes(w, start, p, end, ends, &n, max, &left);
         }
+        if (n == max)
+            break;
         if (p == end) {
             ends[n++] = (uint32_t)text.len;
             break;

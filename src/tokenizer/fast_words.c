@@ -68,12 +68,20 @@ static td_code flush(run *r)
     return TD_OK;
 }
 
+/* How many bytes can be read from the start of the text on: behind a piece the input goes on. */
+static size_t readable(const run *r)
+{
+    uintptr_t at = (uintptr_t)r->text.ptr, input = (uintptr_t)r->ctx->input.ptr;
+    size_t len = r->text.len, all = r->ctx->input.len;
+    return at >= input && at - input <= all && all - (at - input) >= len ? all - (at - input) : len;
+}
+
 /* Takes words, the first of which begins at start, into the batch until it is full or a word comes
  * that is too long for a key or too near to the end of the text. Returns how many. */
 static uint32_t take_short(run *r, uint32_t start, const uint32_t *ends, uint32_t n, bool part)
 {
     tk_batch *b = &r->b;
-    uint32_t safe = r->text.len >= 16 ? (uint32_t)(r->text.len - 16) + 1 : 0;
+    size_t there = readable(r), safe = there >= 16 ? there - 16 + 1 : 0;
     if (n > TK_BATCH - b->count)
         n = TK_BATCH - b->count;
     while (n != 0 && (n > 1 ? ends[n - 2] : start) >= safe)

@@ -8,6 +8,9 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "tokenizer/added.h"
+#include "tokenizer/load/block.h"
+
+enum { LEADS_MAX = 6 };
 
 typedef struct trie_node {
     uint32_t first, count; /* edges */
@@ -22,8 +25,8 @@ struct tk_trie {
     uint32_t root[256]; /* node of each first byte; 0: none */
     uint64_t second[4]; /* bits of the bytes that some first byte goes on with */
     bool shortest;      /* some text is one byte */
-    bool single;        /* all texts start with the byte lead */
-    char lead;
+    char leads[LEADS_MAX]; /* the first bytes, unless there are more */
+    uint32_t lead_count;   /* 0: there are more */
 };
 
 typedef struct sorted_text {
@@ -88,8 +91,10 @@ static void set_root(tk_trie *t)
         for (uint32_t k = n->first; k < n->first + n->count; k++)
             t->second[t->labels[k] >> 6] |= (uint64_t)1 << (t->labels[k] & 63);
     }
-    t->single = root->count == 1;
-    t->lead = root->count != 0 ? (char)t->labels[root->first] : '\0';
+    if (root->count <= LEADS_MAX)
+        t->lead_count = root->count;
+    for (uint32_t i = 0; i < t->lead_count; i++)
+        t->leads[i] = (char)t->labels[root->first + i];
 }
 
 tk_trie *tk_trie_new(const td_str *texts, const uint32_t *values, uint32_t count)
@@ -149,16 +154,40 @@ static inline bool goes_on(const tk_trie *t, const char *p, const char *end)
     return p < end && (t->second[(uint8_t)*p >> 6] >> (*p & 63) & 1) != 0;
 }
 
+/* Bits of the bytes of a block that start some text. */
+static inline uint32_t starts_in(const tk_trie *t, const char *p)
+{
+    tk_block b = tk_block_load(p);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < t->lead_count; i++)
+        bits |= tk_block_equal(b, t->leads[i]);
+    return bits;
+}
+
+/* The next place whose byte starts some text. */
+static const char *next_lead(const tk_trie *t, const char *p, const char *end)
+{
+    if (t->lead_count == 1)
+        return p < end ? memchr(p, t->leads[0], (size_t)(end - p)) : NULL;
+    for (; t->lead_count != 0 && end - p >= TK_BLOCK; p += TK_BLOCK) {
+        uint32_t bits = starts_in(t, p);
+        if (bits != 0)
+            return p + __builtin_ctz(bits);
+    }
+    while (p < end && t->root[(uint8_t)*p] == 0)
+        p++;
+    return p < end ? p : NULL;
+}
+
 /* The next place whose byte starts some text, and whose next one may follow. */
 static const char *next_start(const tk_trie *t, const char *p, const char *end)
 {
-    for (; p < end; p++) {
-        if (t->single && *p != t->lead)
-            p = memchr(p, t->lead, (size_t)(end - p));
-        if (p == NULL || (t->root[(uint8_t)*p] != 0 && goes_on(t, p + 1, end)))
-            return p;
+    while (p < end && (t->root[(uint8_t)*p] == 0 || !goes_on(t, p + 1, end))) {
+        p = next_lead(t, p + 1, end);
+        if (p == NULL)
+            return NULL;
     }
-    return NULL;
+    return p < end ? p : NULL;
 }
 
 bool tk_trie_find(const tk_trie *t, td_str text, size_t from, size_t *ret_start, size_t *ret_end,
