@@ -130,7 +130,7 @@ static bool id_of(td_value key, int64_t *ret)
 /* Ids from the first behind the ranks to the highest of added_tokens_decoder. */
 static td_code fill_ids(specials *s, const td_dict *decoder, uint32_t ranks)
 {
-    enum { TEXT_MAX = 48 };
+    enum { TEXT_MAX = 48, FILLED_MAX = 1 << 18 };
     int64_t highest = 0, id;
     for (uint32_t i = 0; i < decoder->count; i++) {
         if (!id_of(decoder->entries[i].key, &id))
@@ -141,6 +141,10 @@ static td_code fill_ids(specials *s, const td_dict *decoder, uint32_t ranks)
     if (highest < ranks)
         return TD_OK;
     size_t count = (size_t)(highest - ranks) + 1;
+    if (count > FILLED_MAX)
+        return td_fail(s->err, TD_E_LIMIT,
+                       "tokenizer_config.json: added_tokens_decoder has ids of more than %d tokens "
+                       "behind the vocabulary", FILLED_MAX);
     const td_value **known = td_arena_array(s->a, const td_value *, count);
     if (known == NULL)
         return td_arena_fail(s->a, s->err);

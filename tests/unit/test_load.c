@@ -297,6 +297,45 @@ static void check_merges(const tk_bpe *bpe)
     assert_int_equal(bpe->merges.count, different);
 }
 
+/* How far the entry that lies farthest is from its slot. */
+static uint64_t longest_search(const tk_vocab *v)
+{
+    uint64_t longest = 0;
+    for (uint64_t at = 0; at <= v->slot_mask; at++) {
+        if (v->slots[at] == 0)
+            continue;
+        td_str s = tk_vocab_text(v, (uint32_t)v->slots[at] - 1);
+        uint64_t far = (at - (tk_vocab_hash(s.ptr, s.len) & v->slot_mask)) & v->slot_mask;
+        longest = far > longest ? far : longest;
+    }
+    return longest;
+}
+
+/* Texts that differ in a few bits at one place, wherever it is, do not crowd the slots. */
+static void test_crowds(void **unused)
+{
+    (void)unused;
+    static const size_t lens[] = { 4, 8, 12, 16, 20, 32, 47 };
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+        for (size_t at = 0; at + 4 <= lens[i]; at += 3) {
+            char text[64];
+            memset(text, 'a', sizeof text);
+            tk_vocab *v = tk_vocab_new(1 << 14);
+            assert_non_null(v);
+            for (uint32_t id = 0; id < 1 << 14; id++) {
+                text[at] = (char)(id & 3);
+                text[at + 1] = (char)(id >> 2 << 3);
+                text[at + 2] = (char)(id >> 7);
+                text[at + 3] = (char)(id >> 7 & 0x70);
+                assert_true(tk_vocab_add(v, (td_str){ text, lens[i] }, id));
+            }
+            assert_true(tk_vocab_seal(v));
+            assert_true(longest_search(v) < 500);
+            tk_vocab_free(v);
+        }
+    }
+}
+
 static void test_merges(void **unused)
 {
     (void)unused;
@@ -365,8 +404,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_white_space), cmocka_unit_test(test_strings),
         cmocka_unit_test(test_brackets),    cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_vocab),       cmocka_unit_test(test_merges),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_vocab),       cmocka_unit_test(test_crowds),
+        cmocka_unit_test(test_merges),      cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

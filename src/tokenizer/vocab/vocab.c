@@ -1,10 +1,27 @@
 /* vocab.c - building the tables of vocab.h. Entries are only appended while they come; the slots
  * (linear probing, eight bytes each) are filled at the end, when their number is known. */
+#define _GNU_SOURCE /* getrandom */
 #include "tokenizer/vocab/vocab.h"
 
+#include <pthread.h>
+#include <sys/random.h>
+
 #include "base/alloc.h"
+#include "base/thread.h"
 
 enum { TEXT_SLACK = 16, ID_END_MAX = 1 << 28, AHEAD = 16, HEAD = sizeof(tk_vocab_head) };
+
+uint64_t tk_vocab_seeds[2];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void choose_seeds(void)
+{
+    if (getrandom(tk_vocab_seeds, sizeof tk_vocab_seeds, 0) != (ssize_t)sizeof tk_vocab_seeds) {
+        tk_vocab_seeds[0] = td_now_ns() * 0x9E3779B97F4A7C15u;
+        tk_vocab_seeds[1] = (uint64_t)(uintptr_t)&tk_vocab_seeds * 0xD6E8FEB86659FD93u;
+    }
+    tk_vocab_seeds[1] |= (uint64_t)1 << 63 | 1; /* it is multiplied by */
+}
 
 static bool set_cap(tk_vocab *v, size_t cap)
 {
@@ -21,6 +38,7 @@ static bool set_cap(tk_vocab *v, size_t cap)
 
 tk_vocab *tk_vocab_new(size_t expect)
 {
+    pthread_once(&once, choose_seeds);
     tk_vocab *v = td_calloc(1, sizeof *v);
     if (v == NULL)
         return NULL;

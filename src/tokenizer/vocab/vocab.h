@@ -99,30 +99,38 @@ static inline tk_short_text tk_short_exact(const char *p, size_t n)
     return s;
 }
 
-static inline uint64_t tk_vocab_hash_end(uint64_t h, tk_short_text s)
+/* Chosen by chance for each process, so that nobody can write a file whose texts collide. Set
+ * before any vocabulary is. */
+extern uint64_t tk_vocab_seeds[2];
+
+static inline uint64_t tk_vocab_mix(uint64_t h, uint64_t a, uint64_t b)
 {
-    h = (h ^ s.half[0]) * 0xD6E8FEB86659FD93u;
-    h = (h ^ (h >> 32) ^ s.half[1]) * 0xA0761D6478BD642Fu;
-    return h ^ (h >> 32);
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)(h ^ a) * (b ^ tk_vocab_seeds[1]);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t tk_vocab_hash_start(size_t len)
+{
+    return len * 0x9E3779B97F4A7C15u ^ tk_vocab_seeds[0];
 }
 
 /* Of a text of at most 16 bytes. */
 static inline uint64_t tk_vocab_hash_short(tk_short_text s, size_t len)
 {
-    return tk_vocab_hash_end(len * 0x9E3779B97F4A7C15u, s);
+    return tk_vocab_mix(tk_vocab_hash_start(len), s.half[0], s.half[1]);
 }
 
 static inline uint64_t tk_vocab_hash(const char *p, size_t len)
 {
-    uint64_t h = len * 0x9E3779B97F4A7C15u, a, b;
+    uint64_t h = tk_vocab_hash_start(len), a, b;
     for (; len > 16; len -= 16, p += 16) {
         memcpy(&a, p, 8);
         memcpy(&b, p + 8, 8);
-        h = (h ^ a) * 0xD6E8FEB86659FD93u;
-        h = (h ^ (h >> 32) ^ b) * 0xA0761D6478BD642Fu;
-        h ^= h >> 29;
+        h = tk_vocab_mix(h, a, b) + tk_vocab_seeds[0];
     }
-    return tk_vocab_hash_end(h, tk_short_exact(p, len));
+    tk_short_text s = tk_short_exact(p, len);
+    return tk_vocab_mix(h, s.half[0], s.half[1]);
 }
 
 static inline bool tk_same_short(tk_short_text a, tk_short_text b)
