@@ -4,18 +4,16 @@
  * its pair, or of another one that its hash names, or the second one of its own, so words that
  * come often stay in the first. The table starts small (a process that counts one prompt must not
  * pay for megabytes) and grows once. The ids of short words that have many lie in a block of their
- * own; long words live as records. Both are emptied when full. */
+ * own, which is emptied when full. Long words live elsewhere (long_words.c). */
 #include <string.h>
 
-#include "tokenizer/fast.h"
+#include "tokenizer/long_words.h"
 #include "tokenizer/model/bpe_lanes.h"
 
 enum {
     PAIRS_SMALL = 1 << 11,
     PAIRS_FULL = 1 << 16, /* 4 MiB */
     MORE_IDS = 1 << 18,   /* 1 MiB */
-    LONG_SLOTS = 1 << 16, /* 512 KiB */
-    LONG_WORDS = 1 << 19, /* 2 MiB of records */
 };
 
 /* Another pair that a word may be in. Words that share the first have different others: a few
@@ -73,8 +71,7 @@ void tk_cache_done(tk_cache *c)
 {
     td_slab_free(&c->table);
     td_free(c->more);
-    td_free(c->long_slots);
-    td_free(c->records);
+    tk_long_done(c);
     *c = (tk_cache){ 0 };
 }
 
@@ -82,7 +79,7 @@ size_t tk_cache_bytes(const tk_cache *c)
 {
     size_t n = c->pairs != NULL ? c->own_mask + sizeof(tk_pair) : 0;
     n += c->more != NULL ? MORE_IDS * sizeof *c->more : 0;
-    return c->records != NULL ? n + LONG_SLOTS * sizeof(tk_long_slot) + LONG_WORDS * 4 : n;
+    return n + tk_long_bytes(c);
 }
 
 const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,
@@ -148,54 +145,4 @@ void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id
     }
     place(c, key, hash, e);
     c->inserted++;
-}
-
-const td_id *tk_cache_find_long(const tk_cache *c, td_str word, uint64_t hash, uint32_t *ret_count)
-{
-    if (c->records == NULL)
-        return NULL;
-    for (uint32_t at = (uint32_t)hash % LONG_SLOTS;; at = (at + 1) % LONG_SLOTS) {
-        const tk_long_slot *s = &c->long_slots[at];
-        if (s->at == 0)
-            return NULL;
-        const uint32_t *r = c->records + s->at - 1;
-        if (s->tag == (uint32_t)(hash >> 32) && r[0] == word.len &&
-            memcmp(r + 2, word.ptr, word.len) == 0) {
-            *ret_count = r[1];
-            return r + 2 + (word.len + 3) / 4;
-        }
-    }
-}
-
-void tk_cache_put_long(tk_cache *c, td_str word, uint64_t hash, const td_id *ids, uint32_t count)
-{
-    if (c->off || word.len > TK_RECORD_BYTES)
-        return;
-    if (c->records == NULL) {
-        c->long_slots = td_calloc(LONG_SLOTS, sizeof *c->long_slots);
-        c->records = td_malloc(LONG_WORDS * sizeof *c->records);
-        if (c->long_slots == NULL || c->records == NULL) {
-            td_free(c->long_slots);
-            td_free(c->records);
-            c->long_slots = NULL;
-            c->records = NULL;
-            return;
-        }
-    }
-    uint32_t words = (uint32_t)(word.len + 3) / 4, need = 2 + words + count;
-    if (need > LONG_WORDS - c->records_len || c->long_count >= LONG_SLOTS / 2) {
-        memset(c->long_slots, 0, LONG_SLOTS * sizeof *c->long_slots);
-        c->records_len = c->long_count = 0;
-    }
-    uint32_t *r = c->records + c->records_len;
-    r[0] = (uint32_t)word.len;
-    r[1] = count;
-    memcpy(r + 2, word.ptr, word.len);
-    memcpy(r + 2 + words, ids, count * sizeof *ids);
-    uint32_t at = (uint32_t)hash % LONG_SLOTS;
-    while (c->long_slots[at].at != 0)
-        at = (at + 1) % LONG_SLOTS;
-    c->long_slots[at] = (tk_long_slot){ (uint32_t)(hash >> 32), c->records_len + 1 };
-    c->records_len += need;
-    c->long_count++;
 }

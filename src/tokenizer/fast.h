@@ -69,6 +69,8 @@ typedef struct tk_cache {
     uint32_t fresh;                          /* words of the last batch that were not there */
     td_id *more;                             /* the ids of short words that have more than 4 */
     uint32_t more_len;
+    td_slab line_table;
+    struct tk_line *lines; /* in it: words that are longer (long_words.h) */
     tk_long_slot *long_slots;
     uint32_t *records; /* length, count, bytes rounded up to words, ids */
     uint32_t records_len, long_count;
@@ -149,8 +151,5 @@ const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t ha
 /* Puts a short word in that is not there. */
 void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
                   uint32_t count);
-/* The ids of a long word; NULL: not there. */
-const td_id *tk_cache_find_long(const tk_cache *c, td_str word, uint64_t hash, uint32_t *ret_count);
-void tk_cache_put_long(tk_cache *c, td_str word, uint64_t hash, const td_id *ids, uint32_t count);
 
 #endif

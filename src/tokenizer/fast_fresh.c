@@ -6,6 +6,7 @@
 #include "tokenizer/fast_miss.h"
 
 #include "tokenizer/key.h"
+#include "tokenizer/long_words.h"
 
 enum { GROUP = 32 };
 
@@ -38,13 +39,13 @@ static bool is_known(const group *g, uint32_t word)
 static bool is_known_long(const group *g, td_str word)
 {
     uint32_t count;
-    return tk_cache_find_long(g->c, word, tk_vocab_hash(word.ptr, word.len), &count) != NULL;
+    return tk_long_find(g->c, word, &count) != NULL;
 }
 
 static void put_long(group *g, td_str word, const td_id *ids, uint32_t count)
 {
     if (!is_known_long(g, word))
-        tk_cache_put_long(g->c, word, tk_vocab_hash(word.ptr, word.len), ids, count);
+        tk_long_put(g->c, word, ids, count);
 }
 
 static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)

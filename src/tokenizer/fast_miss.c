@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/key.h"
+#include "tokenizer/long_words.h"
 
 enum { STACK_SYMBOLS = 96 };
 
@@ -142,7 +143,7 @@ static td_code merge_giant(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str wo
     TD_TRY(tk_bpe_merge(f->bpe, ctx, &s, err));
     TD_TRY(put_ids(sink, s.ids, s.count, err));
     if (cached)
-        tk_cache_put_long(c, word, tk_vocab_hash(word.ptr, word.len), s.ids, s.count);
+        tk_long_put(c, word, s.ids, s.count);
     td_arena_rewind(&ctx->arena, mark);
     return TD_OK;
 }
@@ -155,15 +156,14 @@ static td_code merge_long(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str wor
     td_id ids[STACK_SYMBOLS];
     uint32_t count;
     bool cached = (!part || !f->bpe->ignore_merges) && word.len <= TK_RECORD_BYTES;
-    uint64_t hash = cached ? tk_vocab_hash(word.ptr, word.len) : 0;
-    const td_id *known = cached ? tk_cache_find_long(c, word, hash, &count) : NULL;
+    const td_id *known = cached ? tk_long_find(c, word, &count) : NULL;
     if (known != NULL)
         return put_ids(sink, known, count, err);
     if (word.len > STACK_SYMBOLS)
         return merge_giant(f, c, ctx, word, cached, sink, err);
     TD_TRY(merge_short(f, ctx, word, ids, &count, err));
     if (cached)
-        tk_cache_put_long(c, word, hash, ids, count);
+        tk_long_put(c, word, ids, count);
     return put_ids(sink, ids, count, err);
 }
 
@@ -246,6 +246,8 @@ td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, con
         else
             TD_TRY(find_long_entry(f, ctx, word, &found, &id, err));
     }
+    if (found && tk_has_lines(word.len))
+        tk_long_put(c, word, &id, 1);
     if (found)
         return tk_sink_put(sink, id, err);
     if (!part && f->scanner != NULL)

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "tokenizer/fast_loops.h"
 #include "tokenizer/key.h"
+#include "tokenizer/long_words.h"
 #include "tokenizer/selfcheck.h"
 
 enum { WORDS = TK_BATCH + 64 /* what a scanner may need */, PARTS = 64, YOUNG = 3 };
@@ -37,6 +38,21 @@ static void run_fresh(run *r)
         tk_fresh_words(r->f, r->cache, r->text, b, words, n);
 }
 
+/* Puts the ids of a word out that has a line. */
+static inline bool put_line(const tk_cache *c, td_str word, const uint64_t key[2], tk_sink *sink)
+{
+    uint32_t count;
+    if (!tk_has_lines(word.len) || key[1] >> 56 == TK_KEY_LONG_PART)
+        return false;
+    const td_id *ids = tk_line_find(c, word, (uint32_t)key[0], &count);
+    if (ids == NULL)
+        return false;
+    if (!sink->counting)
+        memcpy(sink->ids + sink->count, ids, TK_LINE_IDS * sizeof *ids);
+    sink->count += count;
+    return true;
+}
+
 /* Puts the ids of all words of the batch out, and empties it. */
 static td_code flush(run *r)
 {
@@ -56,11 +72,15 @@ static td_code flush(run *r)
     if (young)
         run_fresh(r);
     for (uint32_t i = 0;; i++) {
+        td_str word;
         i = sink->counting ? loops->count(r->cache, b, i, sink) : loops->put(r->cache, b, i, sink);
         if (i == b->count)
             break;
-        TD_TRY(tk_word_put(r->f, r->cache, r->ctx, tk_batch_word(b, r->text, i), b->keys[i],
-                           b->hashes[i], r->text.ptr + r->text.len, sink, r->err));
+        word = tk_batch_word(b, r->text, i);
+        if (put_line(r->cache, word, b->keys[i], sink))
+            continue;
+        TD_TRY(tk_word_put(r->f, r->cache, r->ctx, word, b->keys[i], b->hashes[i],
+                           r->text.ptr + r->text.len, sink, r->err));
         TD_TRY(tk_sink_reserve(sink, end - b->ends[i] + TK_SINK_SLACK, r->err));
     }
     b->from = end;
@@ -91,23 +111,30 @@ static uint32_t take_short(run *r, uint32_t start, const uint32_t *ends, uint32_
     return n;
 }
 
-static td_code take_key(run *r, uint32_t end, const uint64_t key[2])
+/* Takes one piece of any length. kind: what it is if it is long. */
+static td_code take(run *r, uint32_t start, uint32_t end, unsigned kind)
 {
-    if (r->b.count == TK_BATCH)
+    tk_batch *b = &r->b;
+    td_str word = { r->text.ptr + start, end - start };
+    if (b->count == TK_BATCH)
         TD_TRY(flush(r));
-    uint32_t i = r->b.count++, hash = r->cache->hash(key);
-    memcpy(r->b.keys[i], key, sizeof r->b.keys[i]);
-    r->b.hashes[i] = hash;
-    r->b.ends[i] = end;
-    __builtin_prefetch(tk_own_pair(r->cache, hash));
+    uint32_t i = b->count++, hash = 0;
+    uint64_t *key = b->keys[i];
+    if (word.len <= TK_CACHED_BYTES) {
+        tk_key_of(word, r->text.ptr + r->text.len, kind == TK_KEY_LONG_PART, key);
+        hash = r->cache->hash(key);
+        __builtin_prefetch(tk_own_pair(r->cache, hash));
+    } else {
+        tk_key_long(kind, 0, key);
+        if (tk_has_lines(word.len)) {
+            tk_line_key k = tk_line_key_of(word);
+            key[0] = tk_line_hash(&k, word.len);
+            __builtin_prefetch(tk_own_line(r->cache, (uint32_t)key[0]));
+        }
+    }
+    b->hashes[i] = hash;
+    b->ends[i] = end;
     return TD_OK;
-}
-
-static td_code take(run *r, uint32_t start, uint32_t end, bool part)
-{
-    uint64_t key[2];
-    tk_key_of((td_str){ r->text.ptr + start, end - start }, r->text.ptr + r->text.len, part, key);
-    return take_key(r, end, key);
 }
 
 /* Takes pieces that need no further cut, the first of which begins at start. */
@@ -118,10 +145,10 @@ static td_code take_all(run *r, uint32_t start, const uint32_t *ends, uint32_t n
         i += taken;
         if (taken != 0)
             start = ends[i - 1];
-        if (i < n)
-            TD_TRY(take(r, start, ends[i], part));
-        if (i < n)
-            start = ends[i];
+        if (i == n)
+            break;
+        TD_TRY(take(r, start, ends[i], part ? TK_KEY_LONG_PART : TK_KEY_LONG_UNCUT));
+        start = ends[i];
     }
     return TD_OK;
 }
@@ -131,15 +158,14 @@ static td_code take_all(run *r, uint32_t start, const uint32_t *ends, uint32_t n
 static td_code take_long(run *r, uint32_t start, uint32_t end)
 {
     const tk_fast *f = r->f;
-    static const uint64_t uncut[2] = { 0, (uint64_t)TK_KEY_LONG_UNCUT << 56 };
     bool part = f->bpe->ignore_merges;
     const char *text = r->text.ptr;
     if (f->scanner == NULL || (part && tk_may_be_entry(f, (td_str){ text + start, end - start })))
-        return take(r, start, end, false);
+        return take(r, start, end, TK_KEY_LONG_WORD);
     for (uint32_t from = start; from < end;) {
         uint32_t ends[PARTS], n = tk_cut_places(f->cuts, text, from, end, ends, PARTS);
         if (from == start && ends[0] == end)
-            return take_key(r, end, uncut);
+            return take(r, start, end, TK_KEY_LONG_UNCUT);
         TD_TRY(take_all(r, from, ends, n, part));
         from = ends[n - 1];
     }
@@ -161,7 +187,7 @@ static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t
         if (ends[i] - start > TK_CACHED_BYTES)
             TD_TRY(take_long(r, start, ends[i]));
         else
-            TD_TRY(take(r, start, ends[i], false));
+            TD_TRY(take(r, start, ends[i], TK_KEY_LONG_WORD));
         start = ends[i];
     }
     return TD_OK;

@@ -10,8 +10,9 @@
 /* The top byte of a key is the length of its word, or says what it is that fits no key. */
 enum {
     TK_KEY_PART = 0x80, /* beside the length: a part of a word, not a word (fast_miss.c) */
+    /* Of words that fit no key, which have no place in the table: */
     TK_KEY_LONG_UNCUT = 0x7F, /* a word that is no entry and can be cut nowhere */
-    TK_KEY_LONG_PART = 0xFE,  /* no word in the table has these three */
+    TK_KEY_LONG_PART = 0xFE,
     TK_KEY_LONG_WORD = 0xFF,
 };
 
@@ -45,12 +46,18 @@ static inline void tk_key_make(const char *p, uint32_t len, bool part, uint64_t 
     key[1] = (b & row[0][1]) | row[1][1];
 }
 
+/* A key for a word that fits none. hash: where its line is (long_words.h). */
+static inline void tk_key_long(unsigned kind, uint32_t hash, uint64_t key[2])
+{
+    key[0] = hash;
+    key[1] = (uint64_t)kind << 56;
+}
+
 /* A key for any word, part or not, at any place of a text. */
 static inline void tk_key_of(td_str word, const char *text_end, bool part, uint64_t key[2])
 {
     if (word.len > TK_CACHED_BYTES) {
-        key[0] = 0;
-        key[1] = (uint64_t)(part ? TK_KEY_LONG_PART : TK_KEY_LONG_WORD) << 56;
+        tk_key_long(part ? TK_KEY_LONG_PART : TK_KEY_LONG_WORD, 0, key);
         return;
     }
     char tail[16] = { 0 };
