@@ -73,6 +73,29 @@ static size_t ascii_text(char *out, uint32_t parts)
     return len;
 }
 
+/* Text of Chinese, Japanese and Korean, what may come between, and some ASCII. */
+static size_t wide_text(char *out, uint32_t parts)
+{
+    static const char *const some[] = {
+        "中", "文字", "日本", "あ", "アイ", "한", "국어", "，", "。", "、", "「", "」", "！", "“", "…",
+        "—", "中", "漢字かな", "한국", " ", "  ", "\n", "\t", "a", "Ab", "B", "1", "12", "!", ".",
+        "(", "'s", "/",
+        "々", "・", "ー", "゙", "　", "１", "Ａ", "ａ", "〇", "\u2009", "\u2028", "é", "ſ", "\x7f",
+        "😀", "ﾟ",
+    };
+    size_t len = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        const char *s = some[pick(sizeof some / sizeof *some - (pick(3) ? 16 : 0))];
+        memcpy(out + len, s, strlen(s));
+        len += strlen(s);
+        if (pick(8) == 0) { /* of three bytes */
+            uint32_t c = 0x800 + pick(0xF800);
+            len += put_char(out + len, c >= 0xD800 && c < 0xE000 ? c - 0x2000 : c);
+        }
+    }
+    return len;
+}
+
 /* Text that is rich in what patterns look at. */
 static size_t random_text(char *out, uint32_t chars)
 {
@@ -196,8 +219,8 @@ static void fuzz(const char *const *patterns, tk_scan_fn scan)
         compare(&s, scan, (td_str){ text, len });
     }
     for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++) {
-        for (int i = 0; i < 20000; i++) {
-            size_t len = ascii_text(text, 1 + pick(120));
+        for (int i = 0; i < 30000; i++) {
+            size_t len = i % 3 ? ascii_text(text, 1 + pick(120)) : wide_text(text, 1 + pick(60));
             char *exact = malloc(len);
             assert_non_null(exact);
             memcpy(exact, text, len);
@@ -238,6 +261,37 @@ static void test_deepseek3(void **unused)
     fuzz(deepseek3, tk_scan_deepseek3);
 }
 
+/* The versions for CPUs know characters of three bytes by tables of their own. */
+static void test_wide_classes(void **unused)
+{
+    (void)unused;
+    static const tk_scan_fn scans[] = { tk_scan_cl100k, tk_scan_qwen2, tk_scan_o200k,
+                                        tk_scan_deepseek3 };
+    static const char *const around[] = { "中", "a", " ", "！", "B", "한", "!", "\n", "1", "か",
+                                          "'s" };
+    const uint32_t kinds = sizeof around / sizeof *around;
+    for (uint32_t c = 0x80; c < 0x11000; c += c == 0xD7FF ? 0x801 : 1) {
+        char text[128];
+        uint32_t want[128], got[128];
+        size_t len = 0;
+        for (uint32_t k = 0; k < 5; k++) {
+            const char *before = around[(c + k) % kinds];
+            len += put_char(text + len, k % 2 ? c : 0x4E00 + c % 0x5000);
+            memcpy(text + len, before, strlen(before));
+            len += strlen(before);
+        }
+        memset(text + len, 'a', 80);
+        td_str all = { text, len + 80 };
+        for (size_t i = 0; i < sizeof scans / sizeof *scans; i++) {
+            uint32_t n = scans[i](all, 0, want, 128), m = 0;
+            for (uint32_t from = 0; from < all.len; from = got[m - 1])
+                m += tk_scan_best(scans[i], td_cpu_best())(all, from, got + m, 128 - m);
+            assert_int_equal(m, n);
+            assert_memory_equal(got, want, n * sizeof *want);
+        }
+    }
+}
+
 static void test_ascii_classes(void **unused)
 {
     (void)unused;
@@ -248,6 +302,7 @@ static void test_ascii_classes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wide_classes),
         cmocka_unit_test(test_ascii_classes), cmocka_unit_test(test_cl100k),
         cmocka_unit_test(test_qwen2),         cmocka_unit_test(test_gpt2),
         cmocka_unit_test(test_o200k),         cmocka_unit_test(test_deepseek3),

@@ -1,7 +1,7 @@
 /* blocks.c - the classes of 64 bytes by vectors, and the scanners that use them (see blocks.h).
  *
  * One loop, built for each instruction set; the best one is chosen when a tokenizer is loaded.
- * Text that is not ASCII, long words and the end of the text are the scalar scanner's. */
+ * Characters that are not known, long words and the end of the text are the scalar scanner's. */
 #include "tokenizer/scanner/blocks.h"
 
 #include "base/cpu.h"
@@ -16,15 +16,19 @@ typedef enum family { CL100K, QWEN2, O200K, DEEPSEEK3 } family;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Whether a block can start at from: there are enough bytes, and where text is not ASCII words are
- * taken one by one. */
-INLINE bool has_block(td_str text, uint32_t from)
+/* Whether a block can start at from: there are enough bytes, and it may be of use. Where characters
+ * are not known words are taken one by one. wide: some others than ASCII are known. */
+INLINE bool has_block(td_str text, uint32_t from, bool wide)
 {
     uint32_t w;
     if (text.len - from < 64 + 8)
         return false;
     __builtin_memcpy(&w, text.ptr + from, 4);
-    return (w & 0x80808080u) == 0;
+    uint32_t high = w & 0x80808080u;
+    if (high == 0)
+        return true;
+    uint32_t first = w >> (__builtin_ctz(high) - 7) & 0xFF;
+    return wide && first >= 0xE2 && first <= 0xEF;
 }
 
 INLINE uint64_t starts_of(family f, const tk_block *b, const char *p, unsigned *ret_known)
@@ -53,6 +57,13 @@ INLINE uint64_t certain_starts(family f, const tk_block *b, const char *p, unsig
     return starts;
 }
 
+/* Knows no characters but ASCII. */
+INLINE void no_wide(const char *p, tk_block *b)
+{
+    (void)p;
+    (void)b;
+}
+
 INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
 {
     do { /* eight at a time: how many there are can only be guessed */
@@ -67,18 +78,24 @@ INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
 /* Two loops for each instruction set: the inner one goes from block to block, and without a call
  * in it constants stay in registers. PUT writes a place for each bit of a block, and may write up
  * to 64 whatever their number. */
-#define DEFINE_SCAN(NAME, TARGET, CONSTS, CLASSIFY, PUT)                                           \
+#define DEFINE_SCAN(NAME, TARGET, CONSTS, CLASSIFY, WIDE, PUT)                                     \
     __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME##_blocks(           \
         td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f)                        \
     {                                                                                              \
         const consts##CONSTS consts = make_consts##CONSTS();                                       \
         uint32_t n = 0;                                                                            \
-        while (max - n >= 64 && has_block(text, from)) {                                           \
+        while (max - n >= 64 && has_block(text, from, CONSTS != 0)) {                              \
             const char *p = text.ptr + from;                                                       \
             unsigned last;                                                                         \
             tk_block b;                                                                            \
             CLASSIFY(p, &b, &consts);                                                              \
-            uint64_t starts = certain_starts(f, &b, p, &last);                                     \
+            uint64_t starts;                                                                       \
+            if (b.high == 0) {                                                                     \
+                starts = certain_starts(f, &b, p, &last);                                          \
+            } else {                                                                               \
+                WIDE(p, &b);                                                                       \
+                starts = certain_starts(f, &b, p, &last);                                          \
+            }                                                                                      \
             if (starts == 0)                                                                       \
                 break;                                                                             \
             PUT(starts, from, ends + n);                                                           \
@@ -92,7 +109,7 @@ INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
     {                                                                                              \
         uint32_t n = 0;                                                                            \
         while (from < text.len && n < max) {                                                       \
-            if (max - n >= 64 && has_block(text, from))                                            \
+            if (max - n >= 64 && has_block(text, from, CONSTS != 0))                               \
                 n += NAME##_blocks(text, from, ends + n, max - n, f);                              \
             if (n != 0 && max - n < 64)                                                            \
                 break; /* no room for a block */                                                   \
@@ -196,7 +213,7 @@ INLINE_AVX2 void classify_avx2(const char *p, tk_block *b, const consts0 *none)
 
 /* ---- AVX-512: all at once ---- */
 
-#define AVX512 "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi,bmi2,popcnt"
+#define AVX512 "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,popcnt"
 #define INLINE_AVX512 __attribute__((target(AVX512))) INLINE
 
 INLINE_AVX512 uint64_t range64(__m512i v, __m512i low, __m512i width)
@@ -244,9 +261,77 @@ INLINE_AVX512 void classify_avx512(const char *p, tk_block *b, const consts512 *
     b->apostrophe = _mm512_cmpeq_epi8_mask(v, k->apostrophe);
     b->slash = _mm512_cmpeq_epi8_mask(v, k->slash);
     b->high = _mm512_movepi8_mask(v);
+    b->han = b->hangul = b->tails = 0;
     b->control = (_mm512_cmplt_epu8_mask(v, k->blank) |
                   _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(127))) &
                  ~b->space;
+}
+
+/* Tables for the last six bits of each byte of a character of three: what is set in all three is
+ * what it is. Letters: bits 0 to 2 Chinese, 3 to 5 Japanese; others: 0 to 2 Korean letters, 3 to 6
+ * punctuation and symbols. Only characters whose class no version of Unicode will change. */
+static const _Alignas(64) uint8_t wide_tables[6][64] = {
+    { /* letters, first byte */
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+      0, 0, 0, 56, 2, 1, 1, 1, 1, 4, 0, 0, 0, 0, 0, 0,
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    },
+    { /* second */
+      5, 13, 21, 37, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+      5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+      5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+      5, 5, 5, 5, 5, 5, 5, 5, 7, 7, 7, 7, 7, 7, 3, 3,
+    },
+    { /* third */
+      55, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+      63, 63, 63, 63, 63, 63, 63, 47, 47, 47, 47, 47, 47, 47, 47, 47,
+      47, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+      63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 31, 31, 31, 31, 31,
+    },
+    { /* others, first byte */
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+      0, 0, 64, 8, 0, 0, 0, 0, 0, 0, 2, 1, 1, 4, 0, 48,
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    },
+    { /* second */
+      77, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+      5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 1, 1,
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+      3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 19, 35, 3, 3,
+    },
+    { /* third */
+      39, 31, 31, 31, 23, 23, 23, 23, 31, 31, 31, 31, 31, 31, 31, 31,
+      79, 79, 79, 79, 79, 79, 79, 79, 79, 79, 95, 127, 127, 127, 127, 127,
+      119, 103, 103, 103, 103, 103, 71, 71, 7, 7, 7, 7, 7, 7, 7, 7,
+      7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 23, 23, 23, 23, 23,
+    },
+};
+
+INLINE_AVX512 __m512i lookup64(int table, __m512i v)
+{
+    return _mm512_permutexvar_epi8(v, _mm512_load_si512(wide_tables[table]));
+}
+
+/* The known characters among those that are not ASCII. Two bytes behind the block can be read. */
+INLINE_AVX512 void wide_avx512(const char *p, tk_block *b)
+{
+    __m512i v = _mm512_loadu_si512(p), second = _mm512_loadu_si512(p + 1);
+    __m512i third = _mm512_loadu_si512(p + 2);
+    uint64_t first = _mm512_cmpge_epu8_mask(v, _mm512_set1_epi8((char)0xE0));
+    __m512i letters = _mm512_and_si512(_mm512_and_si512(lookup64(0, v), lookup64(1, second)),
+                                       lookup64(2, third));
+    __m512i others = _mm512_and_si512(_mm512_and_si512(lookup64(3, v), lookup64(4, second)),
+                                      lookup64(5, third));
+    uint64_t han = first & _mm512_test_epi8_mask(letters, letters);
+    uint64_t hangul = first & _mm512_test_epi8_mask(others, _mm512_set1_epi8(0x07));
+    uint64_t marks = first & _mm512_test_epi8_mask(others, _mm512_set1_epi8(0x78));
+    uint64_t known = han | hangul | marks;
+    b->han = han | han << 1 | han << 2;
+    b->hangul = hangul | hangul << 1 | hangul << 2;
+    b->tails = known << 1 | known << 2;
+    b->high &= ~(b->tails | known);
 }
 
 /* Places as bytes, the first 32 of them always: few blocks have more words. */
@@ -270,9 +355,9 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
     _mm512_storeu_si512(to + 48, _mm512_add_epi32(start, _mm512_cvtepu8_epi32(last)));
 }
 
-DEFINE_SCAN(scan_sse2, "sse2", 0, classify_sse2, put_places)
-DEFINE_SCAN(scan_avx2, AVX2, 0, classify_avx2, put_places)
-DEFINE_SCAN(scan_avx512, AVX512, 512, classify_avx512, put_places_avx512)
+DEFINE_SCAN(scan_sse2, "sse2", 0, classify_sse2, no_wide, put_places)
+DEFINE_SCAN(scan_avx2, AVX2, 0, classify_avx2, no_wide, put_places)
+DEFINE_SCAN(scan_avx512, AVX512, 512, classify_avx512, wide_avx512, put_places_avx512)
 
 #define DEFINE_VERSION(NAME, FAMILY, CPU, TARGET)                                                  \
     __attribute__((target(TARGET))) static uint32_t NAME##_##CPU(td_str text, uint32_t from,       \

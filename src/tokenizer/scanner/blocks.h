@@ -1,10 +1,10 @@
-/* blocks.h - word boundaries of ASCII text, 64 bytes at a time, as arithmetic on bit masks.
+/* blocks.h - word boundaries, 64 bytes at a time, as arithmetic on bit masks.
  *
  * A block starts at a word's start, so nothing before it matters. Bit i of a mask belongs to byte
  * i. The functions here turn the classes of the bytes into the places where words start, and say
- * how many of these are certain: bytes behind the block, or non-ASCII ones in it, may change what
- * stands right before them. Whoever calls goes on at a certain place, and takes a word that no
- * block decides from the scalar scanner. */
+ * how many of these are certain: bytes behind the block, or characters in it that are not known,
+ * may change what stands right before them. Whoever calls goes on at a certain place, and takes a
+ * word that no block decides from the scalar scanner. */
 #ifndef TD_SRC_TOKENIZER_SCANNER_BLOCKS_H
 #define TD_SRC_TOKENIZER_SCANNER_BLOCKS_H
 
@@ -13,8 +13,12 @@
 
 typedef struct tk_block {
     uint64_t letter, upper, digit, space, newline, blank; /* blank: U+0020 */
-    uint64_t apostrophe, slash, high;
+    uint64_t apostrophe, slash;
     uint64_t control; /* ASCII of no class: all below U+0020 but white space, and U+007F */
+    /* Characters of three bytes, all bytes of each: letters without case of China and Japan, and of
+     * Korea; the second and third bytes of these, and of punctuation and symbols. */
+    uint64_t han, hangul, tails;
+    uint64_t high; /* bytes of all other characters that are not ASCII */
 } tk_block;
 
 /* Bytes of a block that have to be known behind the last place that is used. */
@@ -91,6 +95,12 @@ static inline uint64_t tk_leads(const tk_block *b)
     return b->blank & ~(b->space << 1) & tk_below(64 - TK_BLOCK_MARGIN + 1) & ~(uint64_t)1;
 }
 
+/* The places behind characters that begin at the bits of first. */
+static inline uint64_t tk_behind(const tk_block *b, uint64_t first)
+{
+    return ((first << 1) + b->tails) & ~b->tails; /* the bit is carried over the tail */
+}
+
 /* The functions for the families return starts as if the block had nothing behind it but what
  * changes no start, and set *ret_known to where that is no longer so: at most 64. text has 64
  * readable bytes. */
@@ -99,15 +109,15 @@ static inline uint64_t tk_leads(const tk_block *b)
 static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, bool triples,
                                         unsigned *ret_known)
 {
-    uint64_t other = ~(b->letter | b->digit | b->space | b->high);
+    uint64_t letter = b->letter | b->han | b->hangul;
+    uint64_t other = ~(letter | b->digit | b->space | b->high);
     uint64_t other_start = other & ~(other << 1);
-    uint64_t lone = other_start & ~(other >> 1) & ~(b->blank << 1);
-    uint64_t led = (b->space & ~b->newline) | lone;
+    uint64_t lone = other_start & ~(b->blank << 1); /* if no other follows */
+    uint64_t led = (b->space & ~b->newline) << 1 | (tk_behind(b, lone) & ~other);
     uint64_t after = (other << 1) & b->newline;
     uint64_t glued = b->newline & ~(b->newline + after);
-    uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) |
-                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, 0) |
-                      tk_digit_starts(b->digit, triples);
+    uint64_t starts = (letter & ~(letter << 1) & ~led) | (other_start & ~(b->blank << 1)) |
+                      tk_space_starts(b, glued, 0) | tk_digit_starts(b->digit, triples);
     *ret_known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
     for (uint64_t rest = lone & b->apostrophe & b->letter >> 1; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctzll(rest);
@@ -115,7 +125,7 @@ static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, boo
             break;
         unsigned end = tk_block_contraction(text, i);
         if (end != 0)
-            starts |= b->letter & (uint64_t)1 << end;
+            starts |= letter & (uint64_t)1 << end;
     }
     return starts;
 }
@@ -123,23 +133,22 @@ static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, boo
 /* o200k. */
 static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, unsigned *ret_known)
 {
-    uint64_t other = ~(b->letter | b->digit | b->space | b->high);
+    uint64_t caseless = b->han | b->hangul, letter = b->letter | caseless;
+    uint64_t other = ~(letter | b->digit | b->space | b->high);
     uint64_t other_start = other & ~(other << 1);
-    uint64_t lone = other_start & ~(other >> 1) & ~(b->blank << 1);
-    uint64_t led = (b->space & ~b->newline) | lone;
+    uint64_t lone = other_start & ~(b->blank << 1); /* if no other follows */
+    uint64_t led = (b->space & ~b->newline) << 1 | (tk_behind(b, lone) & ~other);
     uint64_t after = (other << 1) & b->newline;
     uint64_t glued = b->newline & ~(b->newline + after);
     uint64_t humps = b->upper & (b->letter & ~b->upper) << 1;
-    uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) | humps |
-                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, 0) |
-                      tk_digit_starts(b->digit, true);
-    unsigned known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
-    uint64_t slash = glued << 1 & b->slash; /* the tail goes on with it */
-    if (slash != 0 && (unsigned)__builtin_ctzll(slash) < known)
-        known = (unsigned)__builtin_ctzll(slash);
-    *ret_known = known;
+    uint64_t starts = (letter & ~(letter << 1) & ~led) | humps | (other_start & ~(b->blank << 1)) |
+                      tk_space_starts(b, glued, 0) | tk_digit_starts(b->digit, true);
+    /* A tail of line ends goes on with a slash; whether a word goes on with a capital behind
+     * letters without case depends on what follows. */
+    uint64_t unsure = b->high | (glued << 1 & b->slash) | (caseless << 1 & b->upper);
+    *ret_known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
     unsigned last = 0;
-    uint64_t suffixes = b->letter << 1 & b->apostrophe & b->letter >> 1;
+    uint64_t suffixes = letter << 1 & b->apostrophe & b->letter >> 1;
     for (uint64_t rest = suffixes; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctzll(rest);
         if (i + 3 >= 64)
@@ -148,25 +157,28 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, unsi
         if (end == 0 || i == last) /* a word has one contraction at most */
             continue;
         starts &= ~(tk_below(end) & ~tk_below(i));
-        starts |= b->letter & (uint64_t)1 << end;
+        starts |= letter & (uint64_t)1 << end;
         last = end;
     }
     return starts;
 }
 
-/* DeepSeek V3: digits are cut out first, so white space before them stands at the end of a text;
- * an apostrophe is punctuation like any other. */
+/* DeepSeek V3: digits and Chinese and Japanese are cut out first, so white space before them stands
+ * at the end of a text; an apostrophe is punctuation like any other, and only ASCII leads letters,
+ * only ASCII ones. */
 static inline uint64_t tk_deepseek3_starts(const tk_block *b, unsigned *ret_known)
 {
-    uint64_t unsure = b->high | b->control;
-    uint64_t other = ~(b->letter | b->digit | b->space | unsure);
+    uint64_t unsure = b->high | b->control | (b->letter << 1 & b->hangul);
+    uint64_t letter = b->letter | b->hangul;
+    uint64_t other = ~(letter | b->han | b->digit | b->space | b->high | b->control);
     uint64_t other_start = other & ~(other << 1);
     uint64_t lone = other_start & ~(other >> 1) & ~(b->blank << 1);
-    uint64_t led = (b->space & ~b->newline) | lone;
+    uint64_t led = (b->space & ~b->newline) << 1 | (lone << 1 & b->letter);
     uint64_t after = (other << 1) & b->newline;
     uint64_t glued = b->newline & ~(b->newline + after);
-    uint64_t starts = (b->letter & ~(b->letter << 1) & ~(led << 1)) |
-                      (other_start & ~(b->blank << 1)) | tk_space_starts(b, glued, b->digit) |
+    uint64_t starts = (letter & ~(letter << 1) & ~led) | (b->han & ~(b->han << 1)) |
+                      (other_start & ~(b->blank << 1)) |
+                      tk_space_starts(b, glued, b->digit | b->han) |
                       tk_digit_starts(b->digit, true);
     *ret_known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
     return starts;
