@@ -297,8 +297,10 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
     td_buf_done(&l->scratch);
     if (l->json.ptr != NULL)
         in_file(code, l->converted != NULL ? l->converted : json_name, l->err);
-    if (code == TD_OK)
+    if (code == TD_OK) {
         td_model_decode_setup(m, tok_config, l->kind);
+        td_length_setup(&m->length, tok_config, m->class_used, m->tokenizer, &m->named);
+    }
     if (code == TD_OK && l->files.rule != NULL && l->files.rule->words_only)
         td_tokenizer_refuse_texts(m->tokenizer, "the tokenizer's class takes lists of words, "
                                                 "not text");

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "chat/added_tokens.h"
+#include "chat/length.h"
 #include "chat/skim.h"
 #include "tokdrain/model.h"
 #include "value/value.h"
@@ -45,6 +46,7 @@ struct td_model {
     unsigned encode_flags; /* TD_ENCODE_PLAIN_TEXT when split_special_tokens is set */
 
     td_decode_rules decode;
+    td_length_defaults length;
     td_compat compat;
     bool templates_only;
     td_str class_asked, class_used;

@@ -8,12 +8,6 @@
 
 /* ---- parameters ---- */
 
-/* Parameters of apply_chat_template that change nothing unless they are true, and then ask for
- * something that a count does not do. */
-static const char *const inert_names[] = {
-    "padding", "truncation", "max_length", "return_tensors", "tokenizer_kwargs",
-};
-
 /* Names that the reference passes itself: giving them twice is its TypeError. */
 static const char *const taken_names[] = {
     "conversation", "conversations", "messages", "tokenize", "return_dict", "self",
@@ -51,13 +45,6 @@ static td_code take_keyword(td_entry e, const parameter *params, size_t count, b
     if (IN_NAMES(key, taken_names))
         return td_fail(err, TD_E_INPUT, "chat_template_kwargs: \"%.*s\" is not a template variable",
                        (int)key.len, key.ptr);
-    if (IN_NAMES(key, inert_names)) {
-        bool inert = !td_py_truthy(e.val) || td_str_eq(key, TD_STR("max_length"));
-        return inert ? TD_OK
-                     : td_fail(err, TD_E_INPUT,
-                               "chat_template_kwargs: \"%.*s\" is not available in this version",
-                               (int)key.len, key.ptr);
-    }
     *ret_taken = false;
     return TD_OK;
 }
@@ -122,6 +109,8 @@ static td_code call_of(const td_chat_env *env, const td_request *r, td_arena *a,
         .tool_choice = k->tool_choice,
         .add_generation_prompt = k->add_generation_prompt,
         .continue_final_message = k->continue_final_message,
+        .length = { td_undefined_value(), td_undefined_value(), td_undefined_value(),
+                    td_undefined_value(), td_undefined_value() },
     };
     td_value template = k->chat_template, mask = k->return_assistant_tokens_mask;
     td_value sanitize = k->sanitize_control_tokens;
@@ -133,6 +122,11 @@ static td_code call_of(const td_chat_env *env, const td_request *r, td_arena *a,
         { TD_STR("continue_final_message"), &ret->continue_final_message },
         { TD_STR("return_assistant_tokens_mask"), &mask },
         { TD_STR("sanitize_control_tokens"), &sanitize },
+        { TD_STR("padding"), &ret->length.padding },
+        { TD_STR("truncation"), &ret->length.truncation },
+        { TD_STR("max_length"), &ret->length.max_length },
+        { TD_STR("return_tensors"), &ret->length.return_tensors },
+        { TD_STR("tokenizer_kwargs"), &ret->length.tokenizer_kwargs },
     };
     const td_dict *merged;
     TD_TRY(merge_keywords(env, r, a, &merged, err));

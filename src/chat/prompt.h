@@ -2,6 +2,7 @@
 #ifndef TD_SRC_CHAT_PROMPT_H
 #define TD_SRC_CHAT_PROMPT_H
 
+#include "chat/length.h"
 #include "chat/model.h"
 #include "chat/request.h"
 #include "chat/template_cache.h"
@@ -37,6 +38,7 @@ typedef struct td_chat_call {
     const td_dict *kwargs;     /* NULL: none */
     td_value add_generation_prompt, continue_final_message;
     bool mask, sanitize, parse_arguments;
+    td_length_args length;
 } td_chat_call;
 
 /* The call that a "messages" request asks for: kwargs merged with the defaults, keys among them

@@ -222,16 +222,31 @@ static td_code sanitized_ids(item *it, td_id **ret_ids, size_t *ret_count, td_er
                               it->arena, ret_ids, ret_count, err);
 }
 
-static td_code count_prompt(item *it, td_error *err)
+/* What truncation and padding leave of the count. */
+static td_code settle_length(item *it, const td_chat_call *call, td_error *err)
 {
-    td_chat_call call;
-    TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, &call, err));
-    TD_TRY(render(it, &call, err));
-    if (call.sanitize && it->shared->owners)
+    td_length length;
+    td_result *pub = &it->box->pub;
+    TD_TRY(td_length_of(&it->shared->model->length, &call->length, call->sanitize, &length, err));
+    if (!td_length_matters(&length))
+        return TD_OK;
+    if (it->shared->owners)
+        return td_fail(err, TD_E_INPUT, "prompts that are cut or filled up do not tell which "
+                                        "message is whose");
+    TD_TRY(td_length_count(&length, pub->tokens, &pub->tokens, err));
+    pub->reused = pub->reused < pub->tokens ? pub->reused : pub->tokens;
+    return TD_OK;
+}
+
+static td_code count_prompt_whole(item *it, td_chat_call *call, td_error *err)
+{
+    TD_TRY(td_chat_call_of(&it->shared->env, it->r, it->arena, call, err));
+    TD_TRY(render(it, call, err));
+    if (call->sanitize && it->shared->owners)
         return td_fail(err, TD_E_INPUT, "sanitized texts do not tell which message is whose");
     if (it->shared->owners)
         return count_owned(it, td_buf_view(&it->s->chat.text), err);
-    if (!call.sanitize)
+    if (!call->sanitize)
         return count_text(it, td_buf_view(&it->s->chat.text), it->shared->model->encode_flags, err);
     td_id *ids;
     size_t count;
@@ -243,12 +258,23 @@ static td_code count_prompt(item *it, td_error *err)
     return TD_OK;
 }
 
+static td_code count_prompt(item *it, td_error *err)
+{
+    td_chat_call call;
+    TD_TRY(count_prompt_whole(it, &call, err));
+    return settle_length(it, &call, err);
+}
+
 static td_code count_message(item *it, td_error *err)
 {
     td_chat_call with, without;
     td_result *pub = &it->box->pub;
     unsigned flags = it->shared->model->encode_flags;
+    td_length length;
     TD_TRY(td_chat_message_calls(&it->shared->env, it->r, it->arena, &with, &without, err));
+    TD_TRY(td_length_of(&it->shared->model->length, &with.length, false, &length, err));
+    if (td_length_matters(&length))
+        return td_fail(err, TD_E_INPUT, "a message alone is not cut or filled up");
     TD_TRY(render(it, &with, err));
     TD_TRY(count_text(it, td_buf_view(&it->s->chat.text), flags, err));
     td_result whole = *pub;
@@ -427,6 +453,19 @@ static td_code encode_text(item *it, td_str text, unsigned flags, td_error *err)
     return keep_ids(it, text, ids, (flags & TD_ENCODE_OFFSETS) != 0, err);
 }
 
+/* Whose tokens are whose is told of the whole prompt only. */
+static td_code keep_length(item *it, const td_chat_call *call, td_ids *ids, td_error *err)
+{
+    td_length length;
+    TD_TRY(td_length_of(&it->shared->model->length, &call->length, call->sanitize, &length, err));
+    if (!td_length_matters(&length))
+        return TD_OK;
+    if (it->shared->owners)
+        return td_fail(err, TD_E_INPUT, "prompts that are cut or filled up do not tell which "
+                                        "message is whose");
+    return td_length_apply(&length, it->arena, ids, err);
+}
+
 static td_code encode_prompt(item *it, unsigned flags, td_error *err)
 {
     td_chat_call call;
@@ -442,7 +481,9 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
         td_id *own;
         TD_TRY(sanitized_ids(it, &own, &ids.count, err));
         ids.ids = own;
-        td_code code = keep_ids(it, text, ids, false, err);
+        td_code code = keep_length(it, &call, &ids, err);
+        if (code == TD_OK)
+            code = keep_ids(it, text, ids, false, err);
         td_free(own);
         return code;
     }
@@ -450,6 +491,7 @@ static td_code encode_prompt(item *it, unsigned flags, td_error *err)
     td_ids ids;
     flags |= TD_ENCODE_CODE_POINTS;
     TD_TRY(td_encode(it->s->encoder, text, places ? flags | TD_ENCODE_OFFSETS : flags, &ids, err));
+    TD_TRY(keep_length(it, &call, &ids, err));
     if (it->shared->owners)
         TD_TRY(keep_owned(it, td_owned_of_ids(&it->s->marks, text, ids, &it->s->owned, err), err));
     TD_TRY(keep_ids(it, text, ids, call.mask || (flags & TD_ENCODE_OFFSETS) != 0, err));
