@@ -14,7 +14,7 @@ TD_PYTHON ?= $(VENV)/bin/python
 export TD_PYTHON
 SANITIZE = -Db_lundef=false --buildtype=debugoptimized
 
-.PHONY: help build test demo asan tsan fuzz selfcheck test-distributed models install format \
+.PHONY: help build test demo asan tsan leaks fuzz selfcheck test-distributed models install format \
 	tidy clean bench bench-render bench-encode bench-drain bench-turns bench-aggregate \
 	bench-python
 
@@ -58,6 +58,16 @@ selfcheck:
 	@ninja -C build-selfcheck -j$(JOBS)
 	@$(TD_PYTHON) tools/run_tests.py --build build-selfcheck $(or $(TESTS),tests/conformance)
 
+#: make leaks                 what the Python package leaves behind: debug CPython, valgrind
+leaks:
+	@$(SETUP) test
+	@$(SETUP) leaks
+	@test -f build-leaks/build.ninja || \
+	    meson setup build-leaks -Dc_args=-DPy_REF_DEBUG --buildtype=debugoptimized
+	@ninja -C build-leaks -j$(JOBS)
+	@TD_BUILD=build-leaks $(TD_PYTHON) -m pytest -q -rs -p no:cacheprovider \
+	    tests/python/test_leaks.py
+
 #: make test-distributed      Ray Data, and Spark where Java is: the totals of one process
 test-distributed: build
 	@$(SETUP) distributed
@@ -89,7 +99,7 @@ tidy:
 	@python3 tools/tidy.py
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-selfcheck
+	rm -rf build build-asan build-tsan build-leaks build-fuzz build-selfcheck
 
 #: make bench, bench-drain [MODEL=NAME]   side by side with what Python has; tables and plots
 bench: bench-drain

@@ -4,6 +4,7 @@
 #   build    compiler, Meson, Ninja and the libraries that tokdrain links
 #   test     build, and Python environments with the reference libraries: build/venv, and
 #            build/formats for vocabulary files other than tokenizer.json
+#   leaks    build, valgrind and a debug build of CPython
 #   distributed  build, and an environment with Ray and Spark (build/distributed)
 #   bench    build, and the libraries that bench-encode compares with under build/bench/peers
 #   fuzz     build, and clang with libFuzzer
@@ -14,7 +15,7 @@
 # why. Elsewhere they are listed and the script stops.
 set -eu
 cd "$(dirname "$0")/.."
-purpose=${1:?usage: setup.sh build|test|distributed|bench|fuzz|models|format}
+purpose=${1:?usage: setup.sh build|test|leaks|distributed|bench|fuzz|models|format}
 missing=
 
 # need PACKAGE WHY PROBE...: the package is missing when the probe fails.
@@ -166,6 +167,11 @@ test)
     install_missing
     make_venv
     make_formats ;;
+leaks)
+    need_build
+    need valgrind "looks for lost memory" valgrind --version
+    need python3-dbg "counts references" python3-dbg --version
+    install_missing ;;
 distributed)
     need_build
     need python3-venv "the Python environment with Ray and Spark" python3 -c "import ensurepip"

@@ -76,6 +76,7 @@ class Counter:
     def close(self):
         """Stops the threads; what is not counted is dropped."""
         self._queue.close()
+        self._dispatcher.close()
 
     def stats(self):
         """Numbers since the beginning (done, failed, tokens, reused_tokens, ...) and of now:
@@ -205,6 +206,7 @@ class _Dispatcher:
 
     def __init__(self, queue):
         self._queue = queue
+        self._closed = False
         self._start()
 
     def _start(self):
@@ -213,6 +215,14 @@ class _Dispatcher:
         self._futures = {}  # ticket -> future; under the condition's lock, as all below
         self._waiters = []  # futures of tasks that wait for room
         self._thread = None
+
+    def close(self):
+        """The queue is closed: the thread ends when it has told all who wait."""
+        if self._pid != os.getpid():
+            return  # there is none, and its lock may be held for ever
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
 
     async def submit(self, request, index):
         """A future of the request's result, once the queue has room for it."""
@@ -251,8 +261,9 @@ class _Dispatcher:
     def _run(self):
         while True:
             with self._changed:
-                busy = self._changed.wait_for(lambda: self._futures or self._waiters, self.IDLE_S)
-                if not busy:
+                self._changed.wait_for(
+                    lambda: self._futures or self._waiters or self._closed, self.IDLE_S)
+                if not self._futures and not self._waiters:
                     self._thread = None
                     return
             try:

@@ -13,7 +13,7 @@ BUILD = (ROOT / (os.environ.get("TD_BUILD") or "build")).resolve()
 sys.path[:0] = [str(ROOT / "tests" / "conformance")]
 SANITIZED = BUILD.name in ("build-asan", "build-tsan", "build-selfcheck")
 if (BUILD / "python" / "tokdrain" / "_core.abi3.so").exists() and \
-        (not SANITIZED or "asan" in os.environ.get("LD_PRELOAD", "")):
+        (not SANITIZED or "san" in os.environ.get("LD_PRELOAD", "")):
     sys.path.insert(0, str(BUILD / "python"))
 
 

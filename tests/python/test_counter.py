@@ -540,3 +540,20 @@ def test_how_many_are_read_ahead(model, queue, most):
         with pytest.raises(ValueError, match="closed"):
             next(results)
     assert len(read) == most
+
+
+def test_a_closed_counter_keeps_no_thread(model):
+    """The one that waits for asyncio's results ends at once, not when it was idle for long."""
+    def waiting():
+        return [t for t in threading.enumerate() if t.name == "tokdrain-results"]
+
+    async def main():
+        with tokdrain.Counter(model, jobs=1) as counter:
+            await counter.acount("x")
+            assert len(waiting()) > before
+    before = len(waiting())
+    asyncio.run(main())
+    end = time.monotonic() + 3
+    while len(waiting()) > before and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(waiting()) <= before

@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.once
 
 VERBS = ["demo", "test", "build", "bench", "bench-drain", "bench-encode", "bench-aggregate", "bench-python",
-         "bench-render", "asan", "tsan", "fuzz", "selfcheck", "test-distributed", "models",
+         "bench-render", "asan", "tsan", "leaks", "fuzz", "selfcheck", "test-distributed", "models",
          "install", "format", "tidy"]
 
 
