@@ -35,7 +35,7 @@ typedef struct tk_fast {
 } tk_fast;
 
 enum {
-    TK_LONG_ENTRY_BITS = 16,
+    TK_LONG_ENTRY_BITS = 18, /* 32 KiB */
     TK_LOOK_BYTES = 1 << 16, /* of a text, between two looks at clock and flag */
 };
 
