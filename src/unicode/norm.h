@@ -14,4 +14,11 @@ typedef struct norm_span {
 /* Checks s from the byte offset at, which is a place as safe is. */
 norm_span norm_quick_span(td_norm_form form, td_str s, size_t at);
 
+/* Whether this CPU has the next function. */
+bool norm_can_skip(void);
+
+/* p (where a character begins) moved over characters that are no marks and stay what they are in
+ * NFC: not necessarily all there are. */
+const char *norm_skip_nfc(const char *p, const char *end);
+
 #endif

@@ -1,8 +1,8 @@
 /* The quick check of normalization: which prefix of a text is certainly in a form already.
  *
  * A text is in a form when each character is allowed in it (a bit of norm_flags) and no mark
- * stands behind one of a higher combining class. ASCII is skipped by vectors, and what most
- * living scripts write without marks by range; all else is looked up. */
+ * stands behind one of a higher combining class. ASCII is skipped by vectors, and so is what
+ * much text is of, where the CPU has them; all else is looked up. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -26,7 +26,7 @@ static size_t ascii_run(const char *s, size_t len)
     return i;
 }
 
-enum { RUN = 256 };
+enum { RUN = 256, SKIP = 64 /* bytes before skipping is tried again */ };
 
 /* The end of a run of characters of three bytes at p (the first one is one). *ret_flags: those of
  * all together, so that nothing has to be guessed about each. */
@@ -51,6 +51,7 @@ norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
     norm_span span = { at, at };
     unsigned last = 0;
     const char *checked = p; /* runs that hold something are gone over again up to here */
+    const char *skip = form == TD_NFC && norm_can_skip() ? p : end; /* to be tried from here on */
     while (p < end) {
         if (((unsigned char)*p & 0x80) == 0) {
             p += ascii_run(p, (size_t)(end - p));
@@ -59,6 +60,17 @@ norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
             continue;
         }
         const char *here = p;
+        if (p >= skip) {
+            p = norm_skip_nfc(p, end);
+            skip = end - p > SKIP ? p + SKIP : end;
+        }
+        if (p > here) {
+            const char *before = p;
+            td_utf8_prev(here, &before);
+            span.safe = (size_t)(before - s.ptr);
+            last = 0;
+            continue;
+        }
         if (p >= checked && ((unsigned char)*p & 0xF0) == 0xE0) {
             unsigned any;
             checked = run_of_three(p, end, &any);

@@ -4,6 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/utf8.h"
+#include "unicode/generated/norm.h"
+#include "unicode/norm.h"
 #include "unicode/unicode.h"
 #include "unicode/unicode_ref.h"
 
@@ -180,6 +183,23 @@ static void test_quick(void **state)
     assert_false(td_norm_is_quick(TD_NFD, TD_STR("e\xCC\x81\xCC\xA3")));
 }
 
+/* What vectors skip is certain by the tables. */
+static void test_skip(void **state)
+{
+    (void)state;
+    if (!norm_can_skip())
+        return;
+    for (uint32_t c = 1; c < 0x110000; c += c == 0xD7FF ? 0x801 : 1) {
+        char text[100];
+        memset(text, 'a', sizeof text);
+        size_t at = c % 60, n = td_utf8_put(text + at, c);
+        bool certain = (norm_flags(c) & (256u << TD_NFC | 0xFF)) == 0;
+        const char *p = norm_skip_nfc(text, text + sizeof text);
+        assert_true(p == text + at || (certain && p >= text + at + n));
+        assert_true(c >= 0x80 || p > text + at);
+    }
+}
+
 enum { MARKS = 100000 };
 
 /* A window that needs the heap, sorted by counting; n marks of each of two classes. */
@@ -238,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_final_sigma), cmocka_unit_test(test_strip),
         cmocka_unit_test(test_classes),     cmocka_unit_test(test_components),
         cmocka_unit_test(test_norm),        cmocka_unit_test(test_quick),
+        cmocka_unit_test(test_skip),
         cmocka_unit_test(test_many_marks),  cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
