@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+enum { BLOCK_LARGE = 4 * 1024 * 1024 }; /* from here on large pages are worth it */
+
 struct td_arena_block {
     td_arena_block *prev;
     size_t bytes;
@@ -13,9 +15,32 @@ struct td_arena_block {
 
 #ifndef TD_SELFCHECK
 enum { BLOCK_MIN = 64 * 1024, BLOCK_KEEP = 1024 * 1024, BLOCK_MAX = 16 * 1024 * 1024, SLACK = 32 };
+enum { BLOCK_SPARE = BLOCK_MAX };
 #else /* each allocation has a block of its own */
-enum { BLOCK_MIN = 1, BLOCK_KEEP = 0, BLOCK_MAX = 1, SLACK = 32 };
+enum { BLOCK_MIN = 1, BLOCK_KEEP = 0, BLOCK_MAX = 1, SLACK = 32, BLOCK_SPARE = 0 };
 #endif
+
+/* The spare block if it serves; else it is given back, for the limit is for all together. */
+static td_arena_block *take_spare(td_arena *a, size_t need)
+{
+    td_arena_block *b = a->spare;
+    a->spare = NULL;
+    if (b == NULL || (b->bytes >= need && (a->limit == 0 || b->bytes <= a->limit - a->total)))
+        return b;
+    td_free(b);
+    return NULL;
+}
+
+/* Frees a block, or keeps it in the place of a smaller one. */
+static void give_back(td_arena *a, td_arena_block *b)
+{
+    if (b->bytes <= BLOCK_SPARE && (a->spare == NULL || a->spare->bytes < b->bytes)) {
+        td_arena_block *smaller = a->spare;
+        a->spare = b;
+        b = smaller;
+    }
+    td_free(b);
+}
 
 static bool grow(td_arena *a, size_t need)
 {
@@ -29,9 +54,15 @@ static bool grow(td_arena *a, size_t need)
     a->over_limit = a->limit != 0 && bytes > a->limit - a->total;
     if (a->over_limit)
         return false;
-    td_arena_block *b = td_malloc(bytes);
+    td_arena_block *b = take_spare(a, need);
+    if (b == NULL)
+        b = td_malloc(bytes);
+    else
+        bytes = b->bytes;
     if (b == NULL)
         return false;
+    if (bytes >= BLOCK_LARGE)
+        td_expect_random(b, bytes);
     b->prev = a->head;
     b->bytes = bytes;
     a->head = b;
@@ -104,7 +135,7 @@ void td_arena_rewind(td_arena *a, td_arena_mark m)
 {
     while (a->head != m.head) {
         td_arena_block *prev = a->head->prev;
-        td_free(a->head);
+        give_back(a, a->head);
         a->head = prev;
     }
     a->cur = m.cur;
@@ -115,6 +146,8 @@ void td_arena_rewind(td_arena *a, td_arena_mark m)
 void td_arena_reset(td_arena *a)
 {
     td_arena_block *keep = NULL;
+    td_free(a->spare);
+    a->spare = NULL;
     while (a->head != NULL) {
         td_arena_block *prev = a->head->prev;
         if (a->head->bytes <= BLOCK_KEEP && (keep == NULL || a->head->bytes > keep->bytes)) {
@@ -139,6 +172,8 @@ void td_arena_reset(td_arena *a)
 void td_arena_done(td_arena *a)
 {
     td_arena_rewind(a, (td_arena_mark){ 0 });
+    td_free(a->spare);
+    a->spare = NULL;
 }
 
 td_code td_arena_fail(const td_arena *a, td_error *err)

@@ -11,6 +11,7 @@ typedef struct td_arena_block td_arena_block;
 
 typedef struct td_arena {
     td_arena_block *head;
+    td_arena_block *spare; /* one that was rewound behind, for what rewinds there again and again */
     char *cur, *end;
     size_t limit, total;
     bool over_limit; /* the last failure was the limit, not the heap */

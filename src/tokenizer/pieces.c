@@ -47,6 +47,23 @@ td_code tk_pieces_add(tk_ctx *ctx, tk_pieces *p, const tk_piece *piece, td_error
     return TD_OK;
 }
 
+td_code tk_tokens_reserve(tk_ctx *ctx, tk_tokens *t, uint32_t extra, td_error *err)
+{
+    if (extra <= t->cap - t->count)
+        return TD_OK;
+    if (t->cap >= UINT32_MAX / 4 || extra >= UINT32_MAX / 4)
+        return td_fail(err, TD_E_LIMIT, "text has too many pieces");
+    uint32_t cap = t->count + extra > t->cap * 2 ? t->count + extra : t->cap * 2;
+    tk_token *to = td_arena_array(&ctx->arena, tk_token, cap);
+    if (to == NULL)
+        return tk_nomem(ctx, err);
+    if (t->count != 0)
+        memcpy(to, t->items, t->count * sizeof *to);
+    t->items = to;
+    t->cap = cap;
+    return TD_OK;
+}
+
 td_code tk_tokens_add(tk_ctx *ctx, tk_tokens *t, tk_token token, td_error *err)
 {
     if (t->count == t->cap)

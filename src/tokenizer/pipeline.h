@@ -169,6 +169,7 @@ struct tk_detok {
 /* ---- pieces (pieces.c) ---- */
 
 td_code tk_pieces_add(tk_ctx *ctx, tk_pieces *p, const tk_piece *piece, td_error *err);
+td_code tk_tokens_reserve(tk_ctx *ctx, tk_tokens *t, uint32_t extra, td_error *err);
 td_code tk_tokens_add(tk_ctx *ctx, tk_tokens *t, tk_token token, td_error *err);
 /* Makes room for extra more entries. */
 td_code tk_encoding_reserve(tk_ctx *ctx, tk_encoding *enc, size_t extra, td_error *err);

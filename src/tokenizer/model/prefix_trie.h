@@ -32,8 +32,14 @@ static inline uint32_t tk_prefix_step(const tk_prefix_trie *t, uint32_t node, ui
     uint32_t first = t->nodes[node].first;
     uint32_t count = t->counts[node];
     const uint8_t *labels = t->labels + first;
-    const uint8_t *hit = count != 0 ? memchr(labels, byte, count) : NULL;
-    return hit != NULL ? first + (uint32_t)(hit - labels) : 0;
+    if (count > 8) {
+        const uint8_t *hit = memchr(labels, byte, count);
+        return hit != NULL ? first + (uint32_t)(hit - labels) : 0;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (labels[i] == byte)
+            return first + i;
+    return 0;
 }
 
 #endif

@@ -7,6 +7,8 @@
  * token, which is then looked up by its text. */
 #include "tokenizer/model/unigram.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 #include "tokenizer/load/components.h"
 
@@ -18,32 +20,85 @@ typedef struct place {
 
 #define NOWHERE UINT32_MAX
 
-static void offer(place *to, double score, td_id id, uint32_t from)
+enum { WALK_MAX = 24 };
+
+/* Field by field: a whole one put together elsewhere is waited for. */
+static inline void set(place *to, double score, td_id id, uint32_t from)
 {
-    if (to->from == NOWHERE || score > to->score)
-        *to = (place){ score, id, from };
+    to->score = score;
+    to->id = id;
+    to->from = from;
 }
 
-/* All texts that start at a place. */
-static td_code visit(const tk_unigram *u, td_str piece, uint32_t at, place *places, td_error *err)
+static inline void offer(place *to, double score, td_id id, uint32_t from)
 {
-    const char *p = piece.ptr + at, *end = piece.ptr + piece.len, *next = p;
-    double here = places[at].score;
-    td_utf8_next(&next, end);
-    bool single = false;
+    if (to->from == NOWHERE || score > to->score)
+        set(to, score, id, from);
+}
+
+/* The texts that start at a place, as many as there is room for. */
+typedef struct walk {
+    uint32_t at;
+    uint32_t read;  /* bytes from at on that tell what starts there; 0: what follows does, too */
+    uint32_t count;
+    bool single;    /* one is the first character */
+    struct {
+        uint32_t len;
+        td_id id;
+    } found[WALK_MAX];
+} walk;
+
+/* In a row of equal characters what starts at one place starts at the next one, too. */
+static inline bool is_repeated(const walk *w, td_str piece, uint32_t at)
+{
+    return w->read != 0 && piece.ptr[at] == piece.ptr[w->at] && w->read <= piece.len - at &&
+           memcmp(piece.ptr + at, piece.ptr + w->at, w->read) == 0;
+}
+
+/* Finds them; those that there is no room for are offered to their ends. */
+static void find_texts(const tk_unigram *u, td_str piece, uint32_t at, uint32_t char_len,
+                       place *places, walk *w)
+{
+    const char *p = piece.ptr + at, *end = piece.ptr + piece.len;
     uint32_t node = 0;
+    w->at = at;
+    w->read = w->count = 0;
+    w->single = false;
     for (const char *q = p; q < end;) {
         node = tk_prefix_step(u->trie, node, (uint8_t)*q++);
-        if (node == 0)
+        uint32_t len = (uint32_t)(q - p);
+        if (node == 0) {
+            w->read = w->count <= WALK_MAX ? len : 0;
             break;
+        }
         uint32_t value = u->trie->nodes[node].value;
         if (value == 0)
             continue;
         td_id id = value - 1;
-        offer(&places[q - piece.ptr], u->scores[id] + here, id, at);
-        single |= q == next;
+        if (w->count < WALK_MAX) {
+            w->found[w->count].len = len;
+            w->found[w->count].id = id;
+        } else {
+            offer(&places[at + len], u->scores[id] + places[at].score, id, at);
+        }
+        w->count++;
+        w->single |= len == char_len;
     }
-    if (single)
+}
+
+/* Offers all texts that start at a place to their ends. w: of the place before. */
+static td_code visit(const tk_unigram *u, td_str piece, uint32_t at, place *places, walk *w,
+                     td_error *err)
+{
+    const char *p = piece.ptr + at, *end = piece.ptr + piece.len, *next = p;
+    double here = places[at].score;
+    td_utf8_next(&next, end);
+    if (!is_repeated(w, piece, at))
+        find_texts(u, piece, at, (uint32_t)(next - p), places, w);
+    w->at = at;
+    for (uint32_t i = 0; i < w->count && i < WALK_MAX; i++)
+        offer(&places[at + w->found[i].len], u->scores[w->found[i].id] + here, w->found[i].id, at);
+    if (w->single)
         return TD_OK;
     place *to = &places[next - piece.ptr];
     double score = u->unk_score + here;
@@ -51,7 +106,7 @@ static td_code visit(const tk_unigram *u, td_str piece, uint32_t at, place *plac
         return TD_OK;
     if (!u->has_unk)
         return td_fail(err, TD_E_TOKENIZER, "model: unknown character and unk_id is null");
-    *to = (place){ score, u->unk, at };
+    set(to, score, u->unk, at);
     return TD_OK;
 }
 
@@ -82,6 +137,20 @@ static td_code put_unknown(const tk_unigram *u, tk_ctx *ctx, td_str piece, uint3
     return done ? TD_OK : tk_tokens_add(ctx, out, t, err);
 }
 
+/* Mostly there is room. */
+static inline td_code put(tk_ctx *ctx, tk_tokens *out, td_id id, uint32_t start, uint32_t end,
+                          td_error *err)
+{
+    if (out->count == out->cap)
+        return tk_tokens_add(ctx, out, (tk_token){ .id = id, .start = start, .end = end }, err);
+    tk_token *t = &out->items[out->count++];
+    t->id = id;
+    t->start = start;
+    t->end = end;
+    t->value = (td_str){ NULL, 0 };
+    return TD_OK;
+}
+
 static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, const place *places,
                         tk_tokens *out, td_error *err)
 {
@@ -91,6 +160,7 @@ static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, const pl
     uint32_t *ends = td_arena_array(&ctx->arena, uint32_t, (size_t)n + 1);
     if (ends == NULL)
         return tk_nomem(ctx, err);
+    TD_TRY(tk_tokens_reserve(ctx, out, n, err));
     uint32_t i = n;
     for (uint32_t at = len; at != 0; at = places[at].from)
         ends[--i] = at;
@@ -98,8 +168,7 @@ static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, const pl
         const place *p = &places[ends[i]];
         uint32_t start = p->from, end = ends[i++];
         if (!u->has_unk || p->id != u->unk) {
-            tk_token t = { .id = p->id, .start = start, .end = end };
-            TD_TRY(tk_tokens_add(ctx, out, t, err));
+            TD_TRY(put(ctx, out, p->id, start, end, err));
             continue;
         }
         while (i < n && places[ends[i]].id == u->unk)
@@ -121,10 +190,12 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
         places[i].from = NOWHERE;
     places[0].score = 0;
     const char *p = piece.ptr, *end = piece.ptr + piece.len;
+    walk w;
+    w.read = 0;
     while (p < end) {
         uint32_t at = (uint32_t)(p - piece.ptr);
         td_utf8_next(&p, end);
-        TD_TRY(visit(u, piece, at, places, err));
+        TD_TRY(visit(u, piece, at, places, &w, err));
     }
     const tk_token *items = out->items;
     TD_TRY(put_path(u, ctx, piece, places, out, err));
