@@ -15,7 +15,7 @@
 
 #define NIL UINT32_MAX
 
-enum { LOOK_EVERY = 1 << 14, SLOTS_MIN = 64 };
+enum { LOOK_EVERY = 1 << 14, SLOTS_MIN = 64, AHEAD = 8 };
 
 typedef struct node {
     td_id id;
@@ -366,6 +366,8 @@ static td_code run(runs *r)
             drop_first(r);
             continue;
         }
+        if (b->taken + AHEAD < b->line.count)
+            __builtin_prefetch(&r->nodes[(uint32_t)b->line.items[b->taken + AHEAD]]);
         TD_TRY(merge_at(r, (uint32_t)place, b->rank));
     }
     return TD_OK;
