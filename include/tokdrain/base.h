@@ -33,7 +33,11 @@ typedef struct td_str {
 } td_str;
 
 /* A view of a string literal. */
+#ifdef __cplusplus
+#define TD_STR(lit) (td_str{ "" lit, sizeof(lit) - 1 })
+#else
 #define TD_STR(lit) ((td_str){ "" lit, sizeof(lit) - 1 })
+#endif
 
 /* What went wrong; one code for each error kind of a result line. */
 typedef enum td_code {
@@ -69,7 +73,8 @@ typedef struct td_error {
     char text[240];        /* where short messages live */
 } td_error;
 
-#define TD_ERROR_INIT { .code = TD_OK, .offset = TD_NO_OFFSET, .message_index = -1 }
+/* All members in their order: C++17 knows no names here. */
+#define TD_ERROR_INIT { TD_OK, 0, 0, TD_NO_OFFSET, -1, NULL, 0, NULL, NULL, { 0 } }
 
 TD_API void td_error_clear(td_error *err);
 /* Makes *err (cleared first) an error of the caller's own; message is copied in full. */

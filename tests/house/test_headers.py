@@ -39,6 +39,16 @@ def test_public_header_as_cpp(tmp_path, name):
                   ["include"])
 
 
+@pytest.mark.parametrize(("compiler", "suffix"), [("cc -std=c17", ".c"), ("c++ -std=c++17", ".cc")])
+def test_macros_in_both_languages(tmp_path, compiler, suffix):
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"no {compiler.split()[0]}")
+    source = ("#include <tokdrain/tokdrain.h>\ntd_error made(void);\ntd_str text(void);\n"
+              "td_error made(void) { td_error err = TD_ERROR_INIT; return err; }\n"
+              "td_str text(void) { return TD_STR(\"text\"); }")
+    compile_alone(tmp_path, compiler.split(), source, suffix, ["include"])
+
+
 @pytest.mark.parametrize("name", PRIVATE)
 def test_private_header_alone(tmp_path, name):
     command = [os.environ.get("CC", "cc"), "-std=c17", "-D_POSIX_C_SOURCE=200809L"]
