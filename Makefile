@@ -16,7 +16,7 @@ SANITIZE = -Db_lundef=false --buildtype=debugoptimized
 
 .PHONY: help build test demo asan tsan leaks fuzz selfcheck test-distributed models install format \
 	tidy clean bench bench-render bench-encode bench-drain bench-turns bench-aggregate \
-	bench-python
+	bench-python bench-parquet
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -127,6 +127,13 @@ bench-encode: build
 bench-python: build
 	@$(SETUP) test
 	@$(TD_PYTHON) bench/python.py --build $(BUILD) --model $(or $(MODEL),qwen3)
+
+#: make bench-parquet [MODEL=NAME ARGS=...] a million conversations from Parquet beside datasets.map
+# TD_BENCH_PYTHON: one that has bench/parquet_requirements.txt, in place of build/bench/parquet.
+bench-parquet: build
+	@$(SETUP) parquet
+	@$(or $(TD_BENCH_PYTHON),build/bench/parquet/bin/python) bench/parquet.py --build $(BUILD) \
+	    --model $(or $(MODEL),qwen3) $(ARGS)
 
 #: make bench-render           templates beside jinja2 and minijinja, on TOKDRAIN_SHARED/templates
 bench-render: build

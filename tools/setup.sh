@@ -7,6 +7,7 @@
 #   leaks    build, valgrind and a debug build of CPython
 #   distributed  build, and an environment with Ray and Spark (build/distributed)
 #   bench    build, and the libraries that bench-encode compares with under build/bench/peers
+#   parquet  build, and what bench-parquet compares with under build/bench/parquet
 #   fuzz     build, and clang with libFuzzer
 #   models   npm
 #   format   clang-format
@@ -15,7 +16,7 @@
 # why. Elsewhere they are listed and the script stops.
 set -eu
 cd "$(dirname "$0")/.."
-purpose=${1:?usage: setup.sh build|test|leaks|distributed|bench|fuzz|models|format}
+purpose=${1:?usage: setup.sh build|test|leaks|distributed|bench|parquet|fuzz|models|format}
 missing=
 
 # need PACKAGE WHY PROBE...: the package is missing when the probe fails.
@@ -156,6 +157,20 @@ make_peers() {
     cp bench/requirements.txt "$stamp"
 }
 
+make_parquet() {
+    stamp=build/bench/parquet/requirements.stamp
+    if cmp -s bench/parquet_requirements.txt "$stamp"; then
+        return 0
+    fi
+    echo "setup: making build/bench/parquet with transformers, datasets and gigatoken"
+    mkdir -p build/bench
+    rm -rf build/bench/parquet
+    python3 -m venv build/bench/parquet
+    build/bench/parquet/bin/python -m pip install -q --disable-pip-version-check \
+        -r bench/parquet_requirements.txt
+    cp bench/parquet_requirements.txt "$stamp"
+}
+
 case $purpose in
 build)
     need_build
@@ -182,6 +197,11 @@ bench)
     need python3-venv "the Python environment of the peers" python3 -c "import ensurepip"
     install_missing
     [ -n "${TD_PEERS:-}" ] || make_peers ;;
+parquet)
+    need_build
+    need python3-venv "the Python environment of the bench" python3 -c "import ensurepip"
+    install_missing
+    [ -n "${TD_BENCH_PYTHON:-}" ] || make_parquet ;;
 fuzz)
     need_build
     need clang "fuzzes with libFuzzer" clang --version

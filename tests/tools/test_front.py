@@ -8,7 +8,8 @@ import pytest
 
 pytestmark = pytest.mark.once
 
-VERBS = ["demo", "test", "build", "bench", "bench-drain", "bench-encode", "bench-aggregate", "bench-python",
+VERBS = ["demo", "test", "build", "bench", "bench-drain", "bench-encode", "bench-aggregate",
+         "bench-python", "bench-parquet",
          "bench-render", "asan", "tsan", "leaks", "fuzz", "selfcheck", "test-distributed", "models",
          "install", "format", "tidy"]
 
