@@ -1,13 +1,15 @@
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, Union, final
 
 version: str
 
 def set_helpers(make_error: Callable[..., BaseException], plain: Callable[[Any], Any]) -> None: ...
 
+@final
 class Request: ...
 
+@final
 class Result:
     """One item's outcome."""
     index: int
@@ -33,6 +35,7 @@ class Result:
     @property
     def owned(self) -> Optional[list[tuple[int, int, int]]]: ...
 
+@final
 class Model:
     @classmethod
     def load(cls, name: Optional[bytes], revision: Optional[str], hub_cache: Optional[bytes],
@@ -56,8 +59,9 @@ class Model:
     def vocab_size(self) -> int: ...
     def held_bytes(self) -> int: ...
 
+@final
 class Queue:
-    def __init__(self, *options: Any) -> None: ...
+    def __new__(cls, *options: Any) -> Queue: ...
     def read(self, request: Any, /) -> Request: ...
     def submit(self, request: Request, index: int, pumped: bool,
                holder: Union[list[int], deque[int]] = ..., /) -> Optional[int]: ...
