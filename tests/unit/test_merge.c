@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "tokenizer/formats/implied.h"
 
 enum { IDS_MAX = 60, TEXT_LONGEST = 40, MERGES_MAX = 120, SYMBOLS_MAX = 700, FIRST = 3,
        LONG_MAX = 40000 };
@@ -187,6 +188,34 @@ static void test_periods(void **unused)
     compare_rounds(120, true);
 }
 
+/* ---- merges that no file lists ---- */
+
+static bool long_product(const void *user, uint32_t i, tk_product *ret)
+{
+    (void)i;
+    *ret = (tk_product){ .text = *(const td_str *)user };
+    return true;
+}
+
+static void test_too_many_long_tokens(void **unused)
+{
+    (void)unused;
+    static char text[4096];
+    memset(text, 'a', sizeof text);
+    td_str s = { text, sizeof text };
+    td_tokenizer *tok = load_table();
+    td_error err = TD_ERROR_INIT;
+    tk_load again = { .arena = &tok->arena, .cleanup = &tok->cleanup, .err = &err };
+    tk_bpe *bpe;
+    tk_vocab *v = tk_vocab_new(1);
+    assert_true(tk_vocab_add(v, s, 0) && tk_vocab_seal(v));
+    assert_int_equal(tk_bpe_new(&again, v, &bpe), TD_OK);
+    assert_int_equal(tk_imply_merges(&again, bpe, long_product, &s, 1 << 12), TD_E_LIMIT);
+    td_error_clear(&err);
+    assert_int_equal(tk_imply_merges(&again, bpe, long_product, &s, 1), TD_OK);
+    td_tokenizer_free(tok);
+}
+
 /* ---- time ---- */
 
 static double seconds(void)
@@ -254,6 +283,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_the_rule), cmocka_unit_test(test_periods),
+        cmocka_unit_test(test_too_many_long_tokens),
         cmocka_unit_test(test_growth_qwen3),     cmocka_unit_test(test_growth_llama3_1),
         cmocka_unit_test(test_growth_gptoss),    cmocka_unit_test(test_growth_deepseek_v3),
         cmocka_unit_test(test_growth_gemma3),    cmocka_unit_test(test_growth_llama2),

@@ -100,11 +100,26 @@ static td_code add_splits(merger *m, const tk_product *product)
     return TD_OK;
 }
 
+/* Every split of a text looks at all of it. No real vocabulary comes near the limit. */
+static td_code check_work(tk_load *load, tk_product_fn get, const void *user, uint32_t count)
+{
+    static const uint64_t work_max = (uint64_t)1 << 35;
+    uint64_t work = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        tk_product product;
+        if (get(user, i, &product))
+            work += (uint64_t)product.text.len * product.text.len;
+        if (work > work_max)
+            return td_fail(load->err, TD_E_LIMIT, "the vocabulary has too many long tokens");
+    }
+    return TD_OK;
+}
+
 td_code tk_imply_merges(tk_load *load, tk_bpe *bpe, tk_product_fn get, const void *user,
                         uint32_t count)
 {
     merger m = { .load = load, .vocab = bpe->vocab };
-    td_code code = TD_OK;
+    td_code code = check_work(load, get, user, count);
     for (uint32_t i = 0; code == TD_OK && i < count; i++) {
         tk_product product;
         if (get(user, i, &product))

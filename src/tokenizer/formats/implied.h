@@ -14,7 +14,8 @@ typedef struct tk_product {
 typedef bool (*tk_product_fn)(const void *user, uint32_t i, tk_product *ret);
 
 /* Gives bpe the merges of all products: one for each place between two characters of a text where
- * both sides are in the vocabulary, with the product's rank. */
+ * both sides are in the vocabulary, with the product's rank. TD_E_LIMIT: texts are so long, and so
+ * many, that this would take minutes. */
 td_code tk_imply_merges(tk_load *load, tk_bpe *bpe, tk_product_fn get, const void *user,
                         uint32_t count);
 
