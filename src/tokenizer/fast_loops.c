@@ -120,36 +120,38 @@ AVX2 static uint32_t take_avx2(tk_batch *b, const tk_cache *c, const char *text,
 static const uint8_t ids_at[16] = { 0, 0, 0, FIRST, 0,      0,      0,      FIRST,
                                     0, 0, 0, FIRST, SECOND, SECOND, SECOND, FIRST };
 
-AVX2 static inline __attribute__((always_inline)) uint32_t put_vectors(const tk_cache *c,
-                                                                       const tk_batch *b,
-                                                                       uint32_t i, tk_sink *sink,
-                                                                       bool counting)
+AVX2 static inline __attribute__((always_inline)) uint32_t
+put_vectors(const tk_cache *c, const tk_batch *b, uint32_t i, tk_sink *sink, bool counting)
 {
     const __m128i mask = _mm_set_epi32(-1, -1, -1, (int)low_bits);
     const char *pairs = (const char *)c->pairs;
+    const uint8_t *places = ids_at;
     uint32_t own_mask = c->own_mask, n = b->count;
     td_id *out = counting ? NULL : sink->ids + sink->count;
     size_t count = 0;
+    __asm__("" : "+r"(places)); /* in a register, not made for each word */
     for (; i < n; i++) {
         const char *pair = pairs + (b->hashes[i] & own_mask);
-        __m256i key =
-            _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)b->keys[i]));
+        __m256i key = _mm256_broadcastsi128_si256(
+            _mm_load_si128((const __m128i *)(const void *)b->keys[i]));
         __m256i both = _mm256_load_si256((const __m256i *)(const void *)pair);
         __m256d equal = _mm256_castsi256_pd(_mm256_cmpeq_epi64(key, both));
-        size_t at = ids_at[_mm256_movemask_pd(equal)];
+        size_t at = places[_mm256_movemask_pd(equal)];
         if (at == 0)
             break;
         td_id head;
         memcpy(&head, pair + at, sizeof head);
-        if (!counting) {
-            __m128i ids = _mm_load_si128((const __m128i *)(const void *)(pair + at));
-            _mm_storeu_si128((__m128i *)(void *)(out + count), _mm_and_si128(ids, mask));
-            if (head >> TK_COUNT_SHIFT > TK_CACHED_IDS)
-                memcpy(out + count, c->more + (head & low_bits), TK_SINK_SLACK * sizeof *out);
+        if (counting) {
+            count += head >> TK_COUNT_SHIFT;
+            continue;
         }
-        count += head >> TK_COUNT_SHIFT;
+        __m128i ids = _mm_load_si128((const __m128i *)(const void *)(pair + at));
+        _mm_storeu_si128((__m128i *)(void *)out, _mm_and_si128(ids, mask));
+        if (head >> TK_COUNT_SHIFT > TK_CACHED_IDS)
+            memcpy(out, c->more + (head & low_bits), TK_SINK_SLACK * sizeof *out);
+        out += head >> TK_COUNT_SHIFT;
     }
-    sink->count += count;
+    sink->count = counting ? sink->count + count : (size_t)(out - sink->ids);
     return i;
 }
 
