@@ -96,6 +96,7 @@ AVX2 static uint32_t take_avx2(tk_batch *b, const tk_cache *c, const char *text,
     __m128i *keys = (__m128i *)(void *)b->keys[b->count];
     uint32_t *hashes = b->hashes + b->count, *to = b->ends + b->count;
     uint32_t own_mask = c->own_mask, i = 0;
+    __asm__("" : "+r"(rows)); /* as one register */
     for (; i < n; i++) {
         uint32_t end = ends[i], len = end - start;
         __m128i key = _mm_loadu_si128((const __m128i *)(const void *)(text + start));
@@ -104,7 +105,7 @@ AVX2 static uint32_t take_avx2(tk_batch *b, const tk_cache *c, const char *text,
         const __m128i *row = (const __m128i *)(const void *)(rows + (size_t)len * 32);
         key = _mm_or_si128(_mm_and_si128(key, row[0]), row[1]);
         uint32_t hash = hash_of(key);
-        _mm_store_si128(keys + i, key);
+        _mm_store_si128(keys++, key);
         hashes[i] = hash;
         to[i] = end;
         __builtin_prefetch(pairs + (hash & own_mask));
