@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench_file.h"
 #include "tokdrain/tokenizer.h"
 
 typedef struct job {
@@ -46,26 +47,6 @@ static long peak(void)
     if (f != NULL)
         fclose(f);
     return kb;
-}
-
-static char *read_file(const char *path, size_t *ret_len)
-{
-    FILE *f = fopen(path, "rb");
-    if (f == NULL)
-        return NULL;
-    char *text = NULL;
-    if (fseek(f, 0, SEEK_END) == 0) {
-        long size = ftell(f);
-        rewind(f);
-        text = size > 0 ? malloc((size_t)size) : NULL;
-        if (text != NULL && fread(text, 1, (size_t)size, f) != (size_t)size) {
-            free(text);
-            text = NULL;
-        }
-        *ret_len = (size_t)size;
-    }
-    fclose(f);
-    return text;
 }
 
 /* zlib's */
@@ -202,7 +183,7 @@ int main(int argc, char **argv)
     td_tokenizer *tok = NULL;
     td_error err = TD_ERROR_INIT;
     j.text = read_file(argv[2], &j.len);
-    if (j.text == NULL || j.doc < 4) {
+    if (j.text == NULL || j.len == 0 || j.doc < 4) {
         fprintf(stderr, "bench_encode: nothing to read in %s\n", argv[2]);
         return 1;
     }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "bench_file.h"
 #include "value/json.h"
 
 typedef struct job {
@@ -25,26 +26,6 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static char *read_file(const char *path, size_t *ret_len)
-{
-    FILE *f = fopen(path, "rb");
-    if (f == NULL)
-        return NULL;
-    char *text = NULL;
-    if (fseek(f, 0, SEEK_END) == 0) {
-        long size = ftell(f);
-        rewind(f);
-        text = size > 0 ? malloc((size_t)size) : NULL;
-        if (text != NULL && fread(text, 1, (size_t)size, f) != (size_t)size) {
-            free(text);
-            text = NULL;
-        }
-        *ret_len = (size_t)size;
-    }
-    fclose(f);
-    return text;
 }
 
 static bool split_lines(job *j, const char *text, size_t len)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "bench_file.h"
 #include "jinja/jinja.h"
 #include "value/json.h"
 
@@ -31,25 +32,6 @@ static uint64_t cpu_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static char *read_file(const char *path, size_t *ret_len)
-{
-    FILE *f = fopen(path, "rb");
-    if (f == NULL)
-        return NULL;
-    char *text = NULL;
-    long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-    rewind(f);
-    if (size >= 0)
-        text = malloc((size_t)size + 1);
-    if (text != NULL && fread(text, 1, (size_t)size, f) != (size_t)size) {
-        free(text);
-        text = NULL;
-    }
-    fclose(f);
-    *ret_len = (size_t)size;
-    return text;
 }
 
 static bool set_template(work *w, const char *path)

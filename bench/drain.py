@@ -24,28 +24,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import demo  # noqa: E402
 import pending  # noqa: E402
+from common import processor, python_with_peers, run  # noqa: E402
 from live_run import sweep as live_sweep  # noqa: E402
 from plot import chart  # noqa: E402
 
 SIZES = ["2k", "8k", "30k"]
-
-
-def run(command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"bench: {' '.join(map(str, command))} failed ({done.returncode}):\n"
-                 f"{done.stderr}")
-    return done.stdout
-
-
-def processor():
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.machine()
 
 
 def site_of(python):
@@ -62,6 +45,7 @@ def site_of(python):
 class Bench:
     def __init__(self, options):
         self.o = options
+        self.peers = python_with_peers(options.peers, ROOT / "build")
         self.build = ROOT / options.build
         self.program = str(self.build / "tokdrain")
         if not Path(self.program).exists():
@@ -109,7 +93,7 @@ class Bench:
         reference = json.loads(run([sys.executable, script, self.folder, self.requests]))
         expected = reference.pop("counts")
         rows[f"{reference['version']}, 1 thread"] = reference
-        site = site_of(self.o.peers)
+        site = site_of(self.peers)
         if site is None:
             print("bench: gigatoken is left out: not there for this Python", file=sys.stderr)
             return rows, expected
@@ -219,8 +203,7 @@ def main():
     parser.add_argument("--model", help="a name of make models, or a model folder")
     parser.add_argument("--jobs", type=int, nargs="*", default=[1, 2], help="threads of tokdrain")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--peers", default=os.environ.get("TD_PEERS") or
-                        str(ROOT / "build" / "bench" / "peers" / "bin" / "python"),
+    parser.add_argument("--peers",
                         help="Python with gigatoken (default: TD_PEERS, build/bench/peers)")
     parser.add_argument("--concurrency", type=int, nargs="*",
                         default=[16, 32, 64, 128, 256, 512, 1024])

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]
 import make_workload  # noqa: E402
 import models  # noqa: E402
-from drain import processor  # noqa: E402
+from common import processor, python_with_peers  # noqa: E402
 
 PEERS = {"gigatoken": "gigatoken", "fastokens": "fastokens", "snaptokens": "snaptokens",
          "splintr": "splintr-rs", "quicktok": "quicktok-v1", "tiktoken": "tiktoken",
@@ -128,8 +128,7 @@ class Bench:
         self.o = options
         self.build = ROOT / options.build
         self.texts = self.build / "bench" / "texts"
-        self.python = options.python or os.environ.get("TD_PEERS") or \
-            str(self.build / "bench" / "peers" / "bin" / "python")
+        self.python = python_with_peers(options.python, self.build)
 
     def versions(self):
         """Version of each peer that is there."""

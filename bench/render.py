@@ -28,6 +28,7 @@ import tempfile
 from pathlib import Path
 
 import render_inputs
+from common import processor
 
 ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = {
@@ -279,16 +280,6 @@ def run(options, build, folder):
     for c in who:
         c.close()
     return cells, notes, names
-
-
-def processor():
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.machine()
 
 
 def main():

@@ -9,7 +9,6 @@ build/bench/turns.json, a plot to build/bench/turns.svg."""
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,18 +17,11 @@ sys.path.insert(0, str(ROOT / "tools"))
 import demo  # noqa: E402
 import make_workload  # noqa: E402
 import pending  # noqa: E402
+from common import run  # noqa: E402
 from plot import chart  # noqa: E402
 
 LENGTHS = [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000]
 TURN_CHARS = 2600
-
-
-def run(command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"bench: {' '.join(map(str, command))} failed ({done.returncode}):\n"
-                 f"{done.stderr}")
-    return done.stdout
 
 
 def turns_of(program, model, conversation, path):

@@ -9,6 +9,7 @@ import make_workload
 import pending
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
+import common  # noqa: E402
 import live_run  # noqa: E402
 import plot  # noqa: E402
 
@@ -35,3 +36,15 @@ def test_live_run(program):
     assert run["issued"] == sum(len(t["cuts"]) for t in chosen)
     assert (run["final_pending"], run["failed"], run["fallbacks"]) == (0, 0, 0)
     assert 0 < run["completed"] < run["issued"] and run["pending_at_drain"] <= run["most_pending"]
+
+
+def test_python_with_peers(tmp_path, monkeypatch):
+    """A folder or what cannot be run is refused with a text, not with a traceback."""
+    monkeypatch.delenv("TD_PEERS", raising=False)
+    assert common.python_with_peers(None, tmp_path) == str(tmp_path / "bench/peers/bin/python")
+    assert common.python_with_peers(sys.executable, tmp_path) == sys.executable
+    with pytest.raises(SystemExit, match="is a folder: TD_PEERS must name a Python program"):
+        common.python_with_peers(str(tmp_path), tmp_path)
+    monkeypatch.setenv("TD_PEERS", str(tmp_path / "nope"))
+    with pytest.raises(SystemExit, match="is no program that can be run"):
+        common.python_with_peers(None, tmp_path)
