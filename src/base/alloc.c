@@ -78,8 +78,12 @@ static void *align_up(void *ptr, size_t to)
     return (void *)(((uintptr_t)ptr + to - 1) & ~(uintptr_t)(to - 1));
 }
 
+/* A last page that is more than half full is a large one, too: hundreds of small ones cost more
+ * than what the rest of it takes. */
 static bool map_table(td_slab *t, size_t size)
 {
+    if (size % LARGE_PAGE > LARGE_PAGE / 2)
+        size += LARGE_PAGE - size % LARGE_PAGE;
     size_t mapped = size + LARGE_PAGE; /* what lies outside is never touched */
     if (injected_failure())
         return false;
@@ -95,7 +99,7 @@ bool td_slab_new(td_slab *t, size_t size)
 {
     if (size > PTRDIFF_MAX / 2)
         return false;
-    if (hook.alloc == NULL && size >= LARGE_PAGE)
+    if (hook.alloc == NULL && size > LARGE_PAGE / 2)
         return map_table(t, size);
     void *block = td_calloc(size + LINE, 1);
     *t = (td_slab){ block != NULL ? align_up(block, LINE) : NULL, block, 0 };

@@ -170,7 +170,7 @@ static td_code merge_long(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str wor
 void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l)
 {
     uint32_t lens[TK_LANE];
-    tk_symbols s = { l->ids, lens, 0 };
+    tk_symbols s = { tk_lane_ids(l), lens, 0 };
     spell(f, word, &s);
     tk_lane_start(l, s.count);
 }

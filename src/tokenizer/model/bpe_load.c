@@ -11,7 +11,7 @@
 #include "tokenizer/load/scan.h"
 #include "tokenizer/model/bpe.h"
 
-enum { BATCH = 64, AHEAD = 16 };
+enum { BATCH = 64 };
 
 /* left and right of a merge. text: views into the JSON text, or copies in r->copies, with 16
  * readable bytes at the front; head: those of them that belong to it; guess: the entry where it
@@ -32,7 +32,7 @@ typedef struct reader {
     pending batch[BATCH];
     uint32_t waiting; /* in the batch */
     uint32_t last;    /* place of the last product in the vocabulary */
-    tk_merge *merges; /* all so far; left without the 1 that the table adds */
+    tk_merge *merges; /* all so far */
     uint32_t count, cap;
     td_arena copies; /* of texts with escapes, until the batch is done */
     td_buf text;     /* a product that is looked for */
@@ -331,82 +331,18 @@ static td_code read_all(reader *r)
 
 static void free_merges(void *bpe)
 {
-    tk_merges *m = &((tk_bpe *)bpe)->merges;
-    td_slab_free(&m->table);
-    td_free(m->products);
-    td_free(m->parts);
-    td_free(m->proven);
-}
-
-static void insert(tk_merges *m, const tk_merge *e)
-{
-    uint32_t at = tk_merge_hash(e->left, e->right) & m->mask;
-    while (m->slots[at].left != 0 &&
-           (m->slots[at].left != e->left + 1 || m->slots[at].right != e->right))
-        at = (at + 1) & m->mask;
-    m->count += m->slots[at].left == 0;
-    m->slots[at] = *e; /* of equal pairs the last one counts */
-    m->slots[at].left++;
-}
-
-/* The smallest 2^n - 1 that is at least min and want. */
-static uint32_t mask_for(uint64_t want, uint32_t min, uint32_t max)
-{
-    uint32_t mask = min;
-    while (mask < want && mask < max)
-        mask = mask * 2 + 1;
-    return mask;
-}
-
-/* Slots, grid and filter lie in one block, so that large pages hold them. The filter has about 16
- * bits a pair, so that one in 16 that are not there is looked for all the same. */
-static td_code alloc_tables(tk_load *load, const tk_vocab *v, tk_merges *m, uint32_t count)
-{
-    size_t words = (size_t)v->id_end / 64 + 1;
-    m->mask = mask_for((uint64_t)count * 2, 63, UINT32_MAX);
-    m->filter_mask = mask_for((uint64_t)count * 16, 1023, (1u << 27) - 1);
-    size_t slots = ((size_t)m->mask + 1) * sizeof *m->slots;
-    size_t grid = (size_t)TK_GRID * TK_GRID * sizeof *m->grid;
-    size_t filter = ((size_t)m->filter_mask + 1) / 8;
-    bool made = td_slab_new(&m->table, slots + grid + filter);
-    m->products = td_calloc(words, sizeof *m->products);
-    m->parts = td_calloc(words, sizeof *m->parts);
-    if (!made || m->products == NULL || m->parts == NULL)
-        return tk_load_nomem(load);
-    char *block = m->table.ptr;
-    m->slots = (tk_merge *)(void *)block;
-    m->grid = (tk_grid *)(void *)(block + slots);
-    m->filter = (uint64_t *)(void *)(block + slots + grid);
-    return TD_OK;
-}
-
-static inline void set_bit(uint64_t *bits, uint32_t at)
-{
-    bits[at >> 6] |= (uint64_t)1 << (at & 63);
+    tk_merges_done(&((tk_bpe *)bpe)->merges);
 }
 
 td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count)
 {
-    tk_merges *m = &bpe->merges;
     TD_TRY(tk_on_free(load, free_merges, bpe));
-    TD_TRY(alloc_tables(load, bpe->vocab, m, count));
-    for (uint32_t i = 0; i < count; i++) {
-        const tk_merge *e = &merges[i];
-        if (e->rank >= TK_RANK_END)
-            return td_fail(load->err, TD_E_LIMIT, "merges: a rank is not below 2^27");
-        if (i + AHEAD < count)
-            __builtin_prefetch(&m->slots[tk_merge_hash(e[AHEAD].left, e[AHEAD].right) & m->mask],
-                               1);
-        insert(m, e);
-        set_bit(m->products, e->product);
-        set_bit(m->parts, e->left);
-        set_bit(m->parts, e->right);
-        if ((e->left | e->right) < TK_GRID)
-            m->grid[e->left * TK_GRID + e->right] = (tk_grid){ e->rank + 1, e->product };
-        else
-            set_bit(m->filter, tk_filter_place(m, e->left, e->right));
-    }
-    return tk_bpe_prove(bpe, merges, count) ? TD_OK : tk_load_nomem(load);
+    for (uint32_t i = 0; i < count; i++)
+        if (merges[i].rank >= TK_RANK_END)
+            return td_fail(load->err, TD_E_LIMIT, "merges: a rank is not below 2^26");
+    bool made = tk_merges_fill(&bpe->merges, merges, count, bpe->vocab->id_end) &&
+                tk_bpe_prove(bpe, merges, count);
+    return made ? TD_OK : tk_load_nomem(load);
 }
 
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)

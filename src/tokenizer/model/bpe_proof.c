@@ -71,7 +71,7 @@ static bool boundary_holds(const tk_merges *m, const tree *trees, const tk_merge
 }
 
 /* Brings what the first look across the boundary of a merge needs. */
-static inline void prefetch_last(const tk_merges *m, const tree *trees, const tk_merge *made)
+TK_PREFETCHES void prefetch_last(const tk_merges *m, const tree *trees, const tk_merge *made)
 {
     const tree *a = &trees[made->left], *b = &trees[made->right];
     td_id u = made->left, v = made->right;
@@ -79,8 +79,7 @@ static inline void prefetch_last(const tk_merges *m, const tree *trees, const tk
         u = a->right;
     else if (b->rank != LEAF)
         v = b->left;
-    if ((u | v) >= TK_GRID)
-        __builtin_prefetch(&m->filter[tk_filter_place(m, u, v) >> 6]);
+    tk_merge_prefetch(m, u, v);
     __builtin_prefetch(&trees[u]);
     __builtin_prefetch(&trees[v]);
 }
@@ -116,6 +115,7 @@ static void prove_all(tk_bpe *bpe, tree *trees, const tk_merge *merges, uint32_t
 {
     const tk_merges *m = &bpe->merges;
     const uint64_t *proven = m->proven;
+    td_id product;
     bool repeated = m->count != count; /* of equal pairs only the last one counts */
     for (uint32_t i = 0; i < count; i++) {
         const tk_merge *e = &merges[i];
@@ -134,7 +134,7 @@ static void prove_all(tk_bpe *bpe, tree *trees, const tk_merge *merges, uint32_t
             continue;
         if (bpe->ignore_merges && !is_high(tk_vocab_spell(bpe->vocab, e->product)))
             continue;
-        if (repeated && tk_merge_find(m, e->left, e->right)->rank != e->rank)
+        if (repeated && tk_merge_rank(m, e->left, e->right, &product) != e->rank)
             continue;
         if (boundary_holds(m, trees, e))
             set_proven(bpe, trees, e->product, (tree){ e->left, e->right, e->rank });
