@@ -67,6 +67,7 @@ typedef struct tk_cache {
     uint32_t (*hash)(const uint64_t key[2]); /* the same for all words */
     uint32_t inserted;                       /* since the table has its size */
     uint32_t fresh;                          /* words of the last batch that were not there */
+    bool settled;                            /* those were few */
     td_id *more;                             /* the ids of short words that have more than 4 */
     uint32_t more_len;
     td_slab line_table;

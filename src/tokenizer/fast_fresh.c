@@ -76,8 +76,9 @@ static void ask_entries(group *g)
     }
 }
 
-/* Words that are entries go into the cache; the others stay in the group. */
-static void take_entries(group *g)
+/* Words that are entries go into the cache, the numbers of the others into rest. Returns how many
+ * those are. */
+static uint32_t take_entries(group *g, uint16_t *rest)
 {
     const tk_bpe *bpe = g->f->bpe;
     uint32_t left = 0;
@@ -90,27 +91,27 @@ static void take_entries(group *g)
         if (id != TK_NO_ID && (whole || tk_id_bit(bpe->merges.proven, id)))
             put(g, x->word, &id, 1);
         else
-            g->items[left++].word = x->word;
+            rest[left++] = (uint16_t)x->word;
     }
-    g->count = left;
+    return left;
 }
 
-static void merge_rest(group *g)
+static void merge_words(group *g, const uint16_t *words, uint32_t count)
 {
     tk_lane lanes[TK_LANES];
-    for (uint32_t i = 0; i < g->count; i += TK_LANES) {
-        uint32_t n = g->count - i < TK_LANES ? g->count - i : TK_LANES;
+    for (uint32_t i = 0; i < count; i += TK_LANES) {
+        uint32_t n = count - i < TK_LANES ? count - i : TK_LANES;
         for (uint32_t k = 0; k < n; k++)
-            tk_spell_lane(g->f, tk_batch_word(g->b, g->text, g->items[i + k].word), &lanes[k]);
+            tk_spell_lane(g->f, tk_batch_word(g->b, g->text, words[i + k]), &lanes[k]);
         tk_merge_lanes(&g->f->bpe->merges, lanes, n);
         for (uint32_t k = 0; k < n; k++) {
             td_id ids[TK_LANE];
-            td_str word = tk_batch_word(g->b, g->text, g->items[i + k].word);
-            uint32_t count = tk_lane_get(&lanes[k], ids);
+            td_str word = tk_batch_word(g->b, g->text, words[i + k]);
+            uint32_t made = tk_lane_get(&lanes[k], ids);
             if (word.len > TK_CACHED_BYTES)
-                put_long(g, word, ids, count);
+                put_long(g, word, ids, made);
             else
-                put(g, g->items[i + k].word, ids, count);
+                put(g, words[i + k], ids, made);
         }
     }
 }
@@ -123,28 +124,25 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
     g.c = c;
     g.text = text;
     g.b = b;
-    uint32_t found = 0, longs = 0;
-    uint16_t rest[TK_BATCH];
+    uint32_t found = 0, left = 0;
+    uint16_t rest[TK_BATCH]; /* to be merged */
     for (uint32_t i = 0; i < n;) {
         g.count = 0;
         for (; i < n && g.count < GROUP; i++) {
             td_str word = tk_batch_word(b, text, words[i]);
-            rest[longs] = words[i];
-            if (word.len > TK_CACHED_BYTES)
-                longs += word.len <= TK_LANE && !f->bpe->ignore_merges && !is_known_long(&g, word);
-            else if (!is_known(&g, words[i]))
-                g.items[g.count++].word = words[i];
+            if (word.len <= TK_CACHED_BYTES) {
+                g.items[g.count].word = words[i];
+                g.count += !is_known(&g, words[i]);
+            } else if (word.len <= TK_LANE && !f->bpe->ignore_merges && !is_known_long(&g, word)) {
+                rest[left++] = words[i];
+                found++;
+            }
         }
         found += g.count;
         ask_slots(&g);
         ask_entries(&g);
-        take_entries(&g);
-        merge_rest(&g);
+        left += take_entries(&g, rest + left);
     }
-    for (uint32_t i = 0; i < longs;) {
-        for (g.count = 0; i < longs && g.count < GROUP; i++)
-            g.items[g.count++].word = rest[i];
-        merge_rest(&g);
-    }
-    c->fresh = found + longs;
+    merge_words(&g, rest, left);
+    c->fresh = found;
 }

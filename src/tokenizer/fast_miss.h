@@ -5,13 +5,15 @@
 #include "tokenizer/fast.h"
 #include "tokenizer/model/bpe_lanes.h"
 
-enum { TK_BATCH = 256 };
+/* While many words are new, more are taken together, so that more are merged side by side. */
+enum { TK_BATCH = 512, TK_BATCH_WARM = 256 };
 
 /* Words on their way through the cache, one behind the other in the text. */
 typedef struct tk_batch {
     _Alignas(16) uint64_t keys[TK_BATCH][2];
     uint32_t hashes[TK_BATCH], ends[TK_BATCH];
     uint32_t from, count; /* where the first begins; how many */
+    uint32_t most;        /* how many there should be */
 } tk_batch;
 
 static inline td_str tk_batch_word(const tk_batch *b, td_str text, uint32_t i)

@@ -9,7 +9,11 @@
 #include "tokenizer/long_words.h"
 #include "tokenizer/selfcheck.h"
 
-enum { WORDS = TK_BATCH + 64 /* what a scanner may need */, PARTS = 64, YOUNG = 3 };
+enum {
+    WORDS = TK_BATCH + 64, /* what a scanner may need */
+    PARTS = 64,
+    SETTLED = 85, /* the cache is while at most one of so many words is new */
+};
 
 /* One call. */
 typedef struct run {
@@ -67,7 +71,7 @@ static td_code flush(run *r)
         TD_TRY(tk_look_around(r->ctx, r->err));
         r->looked = end;
     }
-    bool young = r->cache->fresh >= YOUNG && !r->cache->off;
+    bool young = !r->cache->settled && !r->cache->off;
     r->cache->fresh = 0;
     if (young)
         run_fresh(r);
@@ -83,6 +87,8 @@ static td_code flush(run *r)
                            r->text.ptr + r->text.len, sink, r->err));
         TD_TRY(tk_sink_reserve(sink, end - b->ends[i] + TK_SINK_SLACK, r->err));
     }
+    r->cache->settled = r->cache->fresh <= b->count / SETTLED;
+    b->most = r->cache->settled ? TK_BATCH_WARM : TK_BATCH;
     b->from = end;
     b->count = 0;
     return TD_OK;
@@ -102,8 +108,8 @@ static uint32_t take_short(run *r, uint32_t start, const uint32_t *ends, uint32_
 {
     tk_batch *b = &r->b;
     size_t there = readable(r), safe = there >= 16 ? there - 16 + 1 : 0;
-    if (n > TK_BATCH - b->count)
-        n = TK_BATCH - b->count;
+    if (n > b->most - b->count)
+        n = b->most - b->count;
     while (n != 0 && (n > 1 ? ends[n - 2] : start) >= safe)
         n--;
     n = r->f->loops->take(b, r->cache, r->text.ptr, start, ends, n, part);
@@ -116,7 +122,7 @@ static td_code take(run *r, uint32_t start, uint32_t end, unsigned kind)
 {
     tk_batch *b = &r->b;
     td_str word = { r->text.ptr + start, end - start };
-    if (b->count == TK_BATCH)
+    if (b->count >= b->most)
         TD_TRY(flush(r));
     uint32_t i = b->count++, hash = 0;
     uint64_t *key = b->keys[i];
@@ -182,7 +188,7 @@ static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t
             start = ends[i - 1];
         if (i == n)
             break;
-        if (r->b.count == TK_BATCH)
+        if (r->b.count >= r->b.most)
             TD_TRY(flush(r));
         if (ends[i] - start > TK_CACHED_BYTES)
             TD_TRY(take_long(r, start, ends[i]));
@@ -205,6 +211,7 @@ td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str tex
     r.sink = sink;
     r.err = err;
     r.looked = r.b.from = r.b.count = 0;
+    r.b.most = cache->settled ? TK_BATCH_WARM : TK_BATCH;
     if (!tk_cache_start(cache, f->loops->hash))
         return td_fail_nomem(err);
     for (uint32_t from = 0; from < text.len;) {
