@@ -1,6 +1,8 @@
 /* base64.c - four characters at a time, the rest with its padding. */
 #include "base/base64.h"
 
+#include <string.h>
+
 static int sextet(char c)
 {
     return c >= 'A' && c <= 'Z'   ? c - 'A'
@@ -30,4 +32,22 @@ bool td_base64_read(td_str s, unsigned char *out, size_t *ret_len)
     }
     *ret_len = n;
     return rest == 0 || (bits & (rest == 2 ? 15u : 3u)) == 0;
+}
+
+size_t td_base64_write(td_str bytes, char *out)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t n = 0;
+    for (size_t i = 0; i < bytes.len; i += 3) {
+        size_t left = bytes.len - i;
+        uint32_t v = (uint32_t)(unsigned char)bytes.ptr[i] << 16;
+        v |= left > 1 ? (uint32_t)(unsigned char)bytes.ptr[i + 1] << 8 : 0;
+        v |= left > 2 ? (uint32_t)(unsigned char)bytes.ptr[i + 2] : 0;
+        for (int k = 0; k < 4; k++)
+            out[n++] = alphabet[v >> (18 - 6 * k) & 63];
+        if (left < 3)
+            memset(out + n - (3 - left), '=', 3 - left);
+    }
+    return n;
 }

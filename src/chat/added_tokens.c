@@ -646,6 +646,8 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
     TD_TRY(named_from_config(&m, /* with_map */ !has_decoder));
     TD_TRY(extra_tokens(&m, /* with_map */ !has_decoder));
     TD_TRY(has_decoder ? by_id_from_decoder(&m, *decoder) : by_id_from_files(&m));
+    for (size_t i = 0; files->raw && i < m.by_id.count; i++)
+        m.by_id.items[i].normalized = false;
     TD_TRY(named_from_specific(&m));
     TD_TRY(named_from_padding(&m));
     TD_TRY(extra_from_class(&m));

@@ -36,6 +36,7 @@ typedef struct td_token_files {
     const td_dict *special_map; /* special_tokens_map.json; NULL: none */
     const td_dict *added_json;  /* added_tokens.json; NULL: none */
     const td_dict *file;        /* tokenizer.json, its vocabulary and merges apart */
+    bool raw; /* tokens with ids of the configuration are found in the text as it was given */
 } td_token_files;
 
 typedef struct td_tokens {

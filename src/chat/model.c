@@ -15,6 +15,7 @@
 #include "chat/mistral_fix.h"
 #include "chat/model_decode.h"
 #include "chat/tokenizer_class.h"
+#include "chat/spm_convert.h"
 #include "chat/vocab_convert.h"
 #include "chat/vocab_files.h"
 #include "tokenizer/formats/formats.h"
@@ -237,11 +238,17 @@ static td_code make_tokenizer(loader *l)
 /* A vocabulary of another library becomes the tokenizer.json that is not there. */
 static td_code convert(loader *l)
 {
-    TD_TRY(td_vocab_convert(l->a, l->dir, l->files.tok_config, &l->json, &l->converted, l->err));
+    TD_TRY(td_vocab_convert(l->a, l->dir, &l->files, &l->json, &l->converted, l->err));
     if (l->json.ptr == NULL)
         return TD_OK;
     l->m->rules |= TD_RULE_VOCAB_FILES;
-    return skim(l->a, l->json, l->converted, &l->skimmed, &l->files, l->err);
+    TD_TRY(skim(l->a, l->json, l->converted, &l->skimmed, &l->files, l->err));
+    if (l->files.rule != NULL) { /* there is but a vocabulary */
+        l->skimmed.root = NULL;
+        l->files.file = NULL;
+        l->json = (td_str){ NULL, 0 };
+    }
+    return TD_OK;
 }
 
 static td_code load_by_class(loader *l, const td_class_choice *choice)
@@ -253,9 +260,9 @@ static td_code load_by_class(loader *l, const td_class_choice *choice)
     if (m->class_used.ptr == NULL || m->class_asked.ptr == NULL)
         return td_arena_fail(&m->arena, l->err);
     TD_TRY(find_rule(m, choice, &l->files.rule, l->err));
-    if (l->json.ptr == NULL && l->files.rule == NULL)
+    if (l->json.ptr == NULL && td_spm_is_for(l->files.rule))
         TD_TRY(convert(l));
-    if (l->json.ptr == NULL) {
+    if (l->json.ptr == NULL && l->skimmed.vocab.ptr == NULL) {
         TD_TRY(td_vocab_files_read(l->a, l->dir, l->files.rule, &l->skimmed, l->err));
         m->rules |= TD_RULE_VOCAB_FILES;
     }

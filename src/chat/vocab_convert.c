@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "chat/files.h"
+#include "chat/spm_convert.h"
 #include "tokenizer/formats/convert.h"
 #include "tokenizer/formats/formats.h"
 
@@ -153,7 +154,7 @@ static td_code fill_ids(specials *s, const td_dict *decoder, uint32_t ranks)
         if (id_of(decoder->entries[i].key, &id) && id >= ranks)
             known[id - ranks] = &decoder->entries[i].val;
     for (size_t i = 0; i < count; i++) {
-        td_str text;
+        td_str text = { NULL, 0 };
         if (known[i] != NULL) {
             TD_TRY(text_of(s, *known[i], &text));
         } else {
@@ -184,7 +185,7 @@ static td_code add_extra(specials *s, const td_dict *config, bool filled)
     bool is_list = extra->tag == TD_V_LIST;
     uint32_t count = is_list ? extra->len : extra->as.dict->count;
     for (uint32_t i = 0; i < count; i++) {
-        td_str text;
+        td_str text = { NULL, 0 };
         TD_TRY(text_of(s, is_list ? extra->as.items[i] : extra->as.dict->entries[i].key, &text));
         if (!filled || !has(s, text))
             TD_TRY(push(s, text));
@@ -205,7 +206,18 @@ static td_code convert_ranks(td_arena *a, td_str bytes, const td_dict *config, t
     return tk_convert_tiktoken(a, bytes, s.items, s.count, out, err);
 }
 
-td_code td_vocab_convert(td_arena *a, const char *dir, const td_dict *tok_config, td_str *ret_json,
+static td_code convert(td_arena *a, int which, td_str bytes, td_token_files *files, td_buf *out,
+                       td_error *err)
+{
+    if (which == MODEL && tk_format_of(bytes) != TK_FORMAT_TIKTOKEN)
+        return td_spm_convert(a, bytes, files, out, err);
+    if (files->rule != NULL)
+        return td_fail(err, TD_E_TOKENIZER, "not read for this class of tokenizer");
+    return which == TEKKEN ? tk_convert_tekken(a, bytes, out, err)
+                           : convert_ranks(a, bytes, files->tok_config, out, err);
+}
+
+td_code td_vocab_convert(td_arena *a, const char *dir, td_token_files *files, td_str *ret_json,
                          const char **ret_name, td_error *err)
 {
     int which;
@@ -216,14 +228,8 @@ td_code td_vocab_convert(td_arena *a, const char *dir, const td_dict *tok_config
         return TD_OK;
     *ret_name = names[which];
     TD_TRY(td_file_read(a, dir, names[which], &bytes, err));
-    if (which == MODEL && tk_format_of(bytes) != TK_FORMAT_TIKTOKEN)
-        return td_fail(err, TD_E_TOKENIZER,
-                       "%s holds no tokenizer.json but a SentencePiece model, which is not "
-                       "converted; the file by itself can be loaded",
-                       dir);
     td_buf out = { 0 };
-    td_code code = which == TEKKEN ? tk_convert_tekken(a, bytes, &out, err)
-                                   : convert_ranks(a, bytes, tok_config, &out, err);
+    td_code code = convert(a, which, bytes, files, &out, err);
     if (code == TD_OK) {
         *ret_json = td_arena_copy(a, td_buf_view(&out));
         if (ret_json->ptr == NULL)

@@ -1,10 +1,12 @@
 """Model directories without a tokenizer.json whose vocabulary is in another library's format, beside
-AutoTokenizer: tekken.json in the environment of the tests, tiktoken ranks in build/formats."""
+AutoTokenizer: tekken.json in the environment of the tests, tiktoken ranks and SentencePiece models in
+build/formats."""
 import json
 import subprocess
 
 import pytest
 from formats_reference import formats, random_texts
+from test_sentencepiece_live import MADE, PARTS, WORDS, sentences
 from test_tiktoken_live import TEKKENS, tekken, train, write_ranks
 
 __all__ = ["formats"]  # a fixture
@@ -20,9 +22,9 @@ def run(program, command, folder, requests):
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
 
 
-def compare(program, folder, encode, decode):
+def compare(program, folder, encode, decode, texts=None):
     """encode(texts, special) and decode(lists) ask the reference."""
-    texts = TEXTS + random_texts(["<s>", "</s>", "[X]", "<|a|>", "abc", "cab", "é", "日", "ab"], 60, 8)
+    texts = texts or TEXTS + random_texts(["<s>", "</s>", "[X]", "<|a|>", "abc", "cab", "é", "日", "ab"], 60, 8)
     lists = []
     for special in (False, True):
         status, lines, errors = run(program, "encode", folder,
@@ -93,7 +95,9 @@ def test_tiktoken(program, tmp_path, formats, name):
 @pytest.mark.parametrize("files, message", [
     ({"tekken.json": None, "tokenizer.model.v3": b""}, "which one counts depends on the order"),
     ({"tekken.json": None, "tokenizer.json.bak": b""}, "which is not read for this class"),
-    ({"tokenizer.model": b"\n\x0b\n\x05<unk>\x15\0\0\0\0\x18\x02"}, "a SentencePiece model, which is not converted"),
+    ({"tokenizer.model": b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02"}, "of the kind Unigram is not converted"),
+    ({"tokenizer.model": b"IQ== 0\n", "tokenizer_config.json": b'{"tokenizer_class": "LlamaTokenizer"}'},
+     "not read for this class"),
     ({"tekken.json": json.dumps(tekken("v3", specials=None, count=30)).encode()}, "special_tokens are missing"),
     ({"tiktoken.model": b"IQ==\n"}, "line 1: expected a token in base64 and its rank"),
 ])
@@ -102,6 +106,77 @@ def test_refused(program, tmp_path, files, message):
         (tmp_path / name).write_bytes(json.dumps(tekken()).encode() if content is None else content)
     status, _, errors = run(program, "encode", tmp_path, [])
     assert status == 3 and message in errors, errors
+
+
+NAMED = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+ENTRY = {"lstrip": False, "rstrip": False, "single_word": False, "special": True, "normalized": True}
+SPM_CONFIGS = {
+    "nothing": {},
+    "named": {**NAMED, "add_bos_token": True, "add_eos_token": False, "legacy": False},
+    "legacy": {**NAMED, "legacy": True, "add_bos_token": True, "add_eos_token": True},
+    "null": {"bos_token": None, "legacy": False},
+    "decoder": {**NAMED, "added_tokens_decoder": {
+        "0": {**ENTRY, "content": "<unk>"}, "1": {**ENTRY, "content": "<s>"}, "2": {**ENTRY, "content": "</s>"},
+        "3": {**ENTRY, "content": "<|new|>", "special": False}, "5": {**ENTRY, "content": "ab", "special": False}}},
+    "decoder, not legacy": {"legacy": False, "added_tokens_decoder": {
+        "1": {**ENTRY, "content": "<s>", "rstrip": True}, "7": {**ENTRY, "content": "<|seven|>"}, "900": {**ENTRY, "content": "<|far|>"}}},
+    "swapped": {"added_tokens_decoder": {"1": {**ENTRY, "content": "</s>"}, "2": {**ENTRY, "content": "<s>"}}},
+    "extra": {"extra_special_tokens": ["<|e|>", "ab"]},
+    "additional": {"additional_special_tokens": ["<|e|>"], **NAMED},
+    "extra null": {"extra_special_tokens": None},
+    "extra by name": {"extra_special_tokens": {"image_token": "<|e|>"}},
+}
+SPM_FILES = {
+    "map": {"special_tokens_map.json": {"bos_token": "<s>", "additional_special_tokens": ["<|m|>"]}},
+    "added": {"added_tokens.json": {"<|new|>": 4, "<|far|>": 500, "<s>": 1},
+              "special_tokens_map.json": {"extra_special_tokens": ["<|x|>"]}},
+}
+SPM_MODELS = ["bpe", "bpe bytes", "bpe user", "bpe user bytes", "bpe ties bytes", "bpe unused and user", "bpe spaces kept",
+              "bpe without normalization", "char user", "word", "unigram user bytes"]
+SPM_CASES = [(c, m, n) for c in ("", "LlamaTokenizer", "GemmaTokenizer", "CodeLlamaTokenizer") for m in SPM_MODELS
+             for n in [*SPM_CONFIGS, *SPM_FILES] if (c or not m.startswith("unigram")) and
+             (m in ("bpe user bytes", "bpe bytes") or n in ("nothing", "named", "decoder"))]
+
+
+@pytest.fixture(scope="module")
+def made(formats, tmp_path_factory):
+    """made(name): the SentencePiece model of test_sentencepiece_live, made once."""
+    folder, paths = tmp_path_factory.mktemp("spm"), {}
+
+    def get(name):
+        if name not in paths:
+            options, changes = MADE[name]
+            paths[name] = folder / f"{len(paths)}.model"
+            done = formats.ask(op="train", path=str(paths[name]), sentences=sentences(),
+                               options={"vocab_size": 120, "hard_vocab_limit": False, **options}, changes=changes)
+            assert "error" not in done, done
+        return paths[name]
+    return get
+
+
+@pytest.mark.parametrize("kind, model, config", SPM_CASES)
+def test_sentencepiece(program, tmp_path, formats, made, kind, model, config):
+    files = {"tokenizer_config.json": {**SPM_CONFIGS.get(config, {}), **({"tokenizer_class": kind} if kind else {})},
+             "config.json": {}, **SPM_FILES.get(config, {})}
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "tokenizer.model").write_bytes(made(model).read_bytes())
+    error = formats.open("auto", tmp_path)
+    if error is not None and "No module named" in error:
+        pytest.skip("transformers is absent in build/formats")
+    if error is not None:
+        status, _, errors = run(program, "encode", tmp_path, [])
+        assert status == 3, (error, errors)
+        return
+    compare(program, tmp_path,
+            lambda texts, special: [r["ids"] for r in formats.encode(texts, bos=special)],
+            formats.decode,
+            SPM_TEXTS + random_texts(WORDS + PARTS + ["<u>", "<c>", "abca", "<|new|>", "<|far|>", "<|e|>", "<|seven|>"],
+                                     60, 9))
+
+
+SPM_TEXTS = ["", " ", "  a  b ", "▁a", "a▁▁b", "the then<s>there", "<s> the", "x<c>y<u>abca▁x12", "日本語 été\n\n é",
+             "<|new|> ab<|far|>the", "\tNAÏVE  \n straße", "</s>the</s> the", "zq\u0301 <0x41>A"]
 
 
 def test_large_decoder(program, tmp_path):
