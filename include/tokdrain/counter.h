@@ -56,8 +56,8 @@ typedef struct td_counter_options {
     td_limits limits;
     td_now now;
 
-    /* reuse of segments across items */
-    size_t memo_bytes; /* 0: 256 MiB */
+    /* reuse across items: counted segments, and tools with the texts that tojson makes of them */
+    size_t memo_bytes; /* of both: 0: 256 MiB */
     bool no_reuse;
     bool verify; /* count again without reuse; a difference is TD_E_VERIFY */
 

@@ -166,6 +166,10 @@ static td_code fill_messages(td_request *r, td_record record, const void *from, 
         TD_TRY(check_calls(td_dict_find(message, TD_STR("tool_calls")), err));
     }
     TD_TRY(read_value(r, record, p->tools, &r->keys.tools, err));
+    if (p->tools.ptr != NULL) {
+        r->tools_source = held(r, record, p->tools);
+        r->tools_form = TD_KEEP_MSGPACK;
+    }
     TD_TRY(read_value(r, record, p->tool_choice, &r->keys.tool_choice, err));
     TD_TRY(read_kwargs(r, record, p->kwargs, err));
     if (p->chat_template.ptr != NULL)

@@ -220,6 +220,7 @@ void td_request_free(td_request *r)
         r->release(r->release_user, r->json.ptr);
     else
         td_free((char *)r->json.ptr);
+    td_kept_release(r->kept);
     td_arena_done(&r->arena);
     td_error_clear(&r->failure);
     td_result_free(r->box != NULL ? &r->box->pub : NULL);
@@ -251,15 +252,45 @@ void td_request_place(const td_request *r, td_error *e)
         td_error_in_file(e, r->file);
 }
 
-void td_request_read(td_request *r, td_arena *a)
+/* ---- reading ---- */
+
+typedef struct tools_reader {
+    td_keep *keep;
+    td_request *r;
+} tools_reader;
+
+static size_t known_tools(void *user, td_str text, td_value *ret)
 {
-    if (r->decoded)
+    tools_reader *t = user;
+    td_kept *kept = td_keep_find(t->keep, TD_KEEP_JSON, text);
+    if (kept == NULL)
+        return 0;
+    t->r->kept = kept;
+    *ret = td_kept_value(kept);
+    return td_kept_source(kept).len;
+}
+
+/* Has keep's value take the place of the one that was read, if it is one that comes again. */
+static void share_tools(td_request *r, td_keep *keep)
+{
+    if (keep == NULL || r->kept != NULL || r->tools_source.ptr == NULL)
         return;
+    r->kept = td_keep_seen(keep, r->tools_form, r->tools_source);
+    if (r->kept != NULL)
+        r->keys.tools = td_kept_value(r->kept);
+}
+
+static void read_request(td_request *r, td_arena *a, td_keep *keep)
+{
     r->decoded = true;
     r->keys = (td_request_keys){ .id = td_none() };
     td_error *err = &r->failure;
     td_value root;
-    if (td_json_read(a, r->json, &root, err) != TD_OK) {
+    tools_reader reader = { keep, r };
+    td_json_member tools = { .key = TD_STR("tools"),
+                             .known = keep != NULL ? known_tools : NULL,
+                             .user = &reader };
+    if (td_json_read_request(a, r->json, &tools, &root, err) != TD_OK) {
         if (err->code == TD_E_INPUT || err->code == TD_E_LIMIT)
             td_request_place(r, &r->failure);
         return;
@@ -271,9 +302,30 @@ void td_request_read(td_request *r, td_arena *a)
         return;
     }
     pick_keys(&r->keys, root.as.dict);
+    if (tools.times == 1) {
+        r->tools_source = tools.source;
+        r->tools_form = TD_KEEP_JSON;
+    }
     r->via = winner(&r->keys);
     if (check_shape(r, err) != TD_OK)
         td_request_place(r, &r->failure);
+}
+
+void td_request_read(td_request *r, td_arena *a, td_keep *keep)
+{
+    if (!r->decoded)
+        read_request(r, a, keep);
+    if (r->failure.code == TD_OK)
+        share_tools(r, keep);
+}
+
+void td_request_forget(td_request *r)
+{
+    td_kept_release(r->kept);
+    r->kept = NULL;
+    r->tools_source = (td_str){ NULL, 0 };
+    r->decoded = false;
+    td_error_clear(&r->failure);
 }
 
 /* ---- back to JSON ---- */
@@ -301,5 +353,5 @@ td_code td_request_write(const td_request *r, td_buf *out, td_error *err)
 
 void td_request_decode(td_request *r)
 {
-    td_request_read(r, &r->arena);
+    td_request_read(r, &r->arena, NULL);
 }

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "tokdrain/request.h"
-#include "value/value.h"
+#include "value/kept.h"
 
 /* The keys of a request; what is missing is TD_V_UNDEFINED, null stays TD_V_NONE. */
 typedef struct td_request_keys {
@@ -54,6 +54,9 @@ struct td_request {
     td_error failure; /* code other than TD_OK: what the item's result will be */
     td_via via;       /* the input that won */
     td_request_keys keys;
+    td_str tools_source; /* what keys.tools was read from; ptr NULL: not known */
+    td_keep_form tools_form;
+    td_kept *kept; /* NULL: keys.tools is the request's own */
 
     td_result_box *box; /* room for the result, so that having one cannot fail later */
 };
@@ -69,7 +72,10 @@ TD_NODISCARD td_code td_request_write(const td_request *r, td_buf *out, td_error
  * afterwards, but on failure. */
 td_code td_request_of_map(const td_dict *map, td_arena *a, td_request **ret_request, td_error *err);
 
-/* Decodes r into a, unless it is decoded. Failures go to r->failure and decide nothing here. */
-void td_request_read(td_request *r, td_arena *a);
+/* Decodes r into a, unless it is decoded. Failures go to r->failure and decide nothing here. With
+ * keep (may be NULL), tools that it knows are taken from there. */
+void td_request_read(td_request *r, td_arena *a, td_keep *keep);
+/* Makes r as one that is not decoded. */
+void td_request_forget(td_request *r);
 
 #endif

@@ -593,7 +593,7 @@ td_counter_stats td_counter_get_stats(td_counter *c)
     td_mutex_unlock(&c->lock);
     if (c->shared.memo != NULL) {
         td_memo_stats m = td_memo_get_stats(c->shared.memo);
-        s.memo_bytes = m.bytes;
+        s.memo_bytes = td_shared_reuse_bytes(&c->shared);
         s.memo_entries = m.entries;
         s.memo_hits = m.hits;
         s.memo_misses = m.misses;

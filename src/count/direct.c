@@ -123,5 +123,5 @@ size_t td_direct_bytes(td_direct *d)
     for (const spare *s = d->spares; s != NULL; s = s->next)
         bytes += sizeof *s + td_scratch_bytes(&s->scratch);
     td_mutex_unlock(&d->lock);
-    return bytes + (d->shared.memo != NULL ? td_memo_get_stats(d->shared.memo).bytes : 0);
+    return bytes + (size_t)td_shared_reuse_bytes(&d->shared);
 }

@@ -82,7 +82,10 @@ static td_code render(item *it, const td_chat_call *call, td_error *err)
     const td_shared *sh = it->shared;
     if (sh->probe != NULL)
         sh->probe(sh->probe_user, it->r->index, true);
+    td_kept *kept = it->r->kept;
     jj_workspace_set_marks(it->s->chat.jinja, sh->owners ? &it->s->marks : NULL);
+    jj_workspace_set_texts(it->s->chat.jinja, kept != NULL ? td_kept_texts(kept) : NULL,
+                           sh->options.verify);
     td_code code = td_chat_render(&sh->env, call, &it->s->chat, err);
     if (sh->probe != NULL)
         sh->probe(sh->probe_user, it->r->index, false);
@@ -573,7 +576,8 @@ static td_code do_decode(item *it, td_error *err)
 
 static td_code run(item *it, td_error *err)
 {
-    td_request_read(it->r, it->arena);
+    const td_shared *sh = it->shared;
+    td_request_read(it->r, it->arena, sh->owners ? NULL : sh->keep);
     it->box->pub.via = it->r->via;
     TD_TRY(td_result_set_id(it->box, it->r->keys.id, err));
     if (it->r->failure.code != TD_OK) {
@@ -582,9 +586,11 @@ static td_code run(item *it, td_error *err)
         td_error_move(err, &it->r->failure);
         return code;
     }
+    if (sh->options.verify && it->r->kept != NULL)
+        TD_TRY(td_kept_check(it->r->kept, err));
     TD_TRY(check_time(it, err));
     td_code code = TD_E_INTERNAL;
-    switch (it->shared->options.operation) {
+    switch (sh->options.operation) {
     case TD_DO_COUNT:
         code = do_count(it, err);
         break;
@@ -600,7 +606,7 @@ static td_code run(item *it, td_error *err)
     }
     if (code == TD_E_INPUT && err->file == NULL)
         td_request_place(it->r, err);
-    if (code != TD_OK && it->shared->options.operation == TD_DO_COUNT)
+    if (code != TD_OK && sh->options.operation == TD_DO_COUNT)
         fall_back(it, err);
     return code;
 }
@@ -635,10 +641,8 @@ bool td_process(const td_shared *shared, td_worker_scratch *s, td_request *r)
     if (interrupted) {
         td_error_clear(&err);
         td_result_clear(r->box);
-        if (!kept) {
-            r->decoded = false;
-            td_error_clear(&r->failure);
-        }
+        if (!kept)
+            td_request_forget(r);
     } else if (code != TD_OK) {
         if (it.box->pub.via != TD_VIA_FALLBACK)
             it.box->pub.counted = false;

@@ -11,12 +11,13 @@
 #include "tokdrain/counter.h"
 #include "tokenizer/segments.h"
 
-/* What the workers of a counter share; read only after it was made, the memo and the cache of
- * templates apart, which lock for themselves. */
+/* What the workers of a counter share; read only after it was made, but for the memo, what is kept
+ * and the cache of templates, which lock for themselves. */
 typedef struct td_shared {
     td_model *model;
     td_chat_env env;
     td_memo *memo;        /* NULL: no reuse */
+    td_keep *keep;        /* tools that come again and again; NULL: no reuse */
     td_worker_pool *pool; /* NULL: counted here; else model is NULL */
     td_counter_options options;
     const atomic_bool *interrupt; /* true: stop what runs, it stays pending */

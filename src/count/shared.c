@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "value/json.h"
 
-static const size_t MEMO_BYTES = (size_t)256 << 20;
+static const size_t MEMO_BYTES = (size_t)256 << 20, KEEP_BYTES_MAX = (size_t)32 << 20;
 
 static td_code copy_text(td_arena *a, td_str *text, td_error *err)
 {
@@ -46,6 +46,21 @@ static td_code set_defaults(td_shared *sh, td_arena *texts, td_error *err)
     return TD_OK;
 }
 
+/* An eighth of the memory for reuse is for tools, the rest for segments. */
+static bool init_reuse(td_shared *sh, size_t bytes)
+{
+    size_t for_tools = bytes / 8 < KEEP_BYTES_MAX ? bytes / 8 : KEEP_BYTES_MAX;
+    sh->memo = td_memo_new(bytes - for_tools);
+    sh->keep = td_keep_new(for_tools);
+    return sh->memo != NULL && sh->keep != NULL;
+}
+
+uint64_t td_shared_reuse_bytes(const td_shared *sh)
+{
+    return (sh->memo != NULL ? td_memo_get_stats(sh->memo).bytes : 0) +
+           (sh->keep != NULL ? td_keep_get_stats(sh->keep).bytes : 0);
+}
+
 td_code td_shared_init(td_shared *sh, td_model *model, const td_counter_options *options,
                        td_arena *texts, td_error *err)
 {
@@ -53,9 +68,9 @@ td_code td_shared_init(td_shared *sh, td_model *model, const td_counter_options 
     if (model != NULL)
         sh->model = td_model_ref(model);
     sh->env.templates = td_template_cache_new();
-    if (!options->no_reuse)
-        sh->memo = td_memo_new(options->memo_bytes != 0 ? options->memo_bytes : MEMO_BYTES);
-    if (sh->env.templates == NULL || (!options->no_reuse && sh->memo == NULL))
+    bool ok = options->no_reuse ||
+              init_reuse(sh, options->memo_bytes != 0 ? options->memo_bytes : MEMO_BYTES);
+    if (sh->env.templates == NULL || !ok)
         return td_fail_nomem(err);
     return set_defaults(sh, texts, err);
 }
@@ -63,6 +78,7 @@ td_code td_shared_init(td_shared *sh, td_model *model, const td_counter_options 
 void td_shared_done(td_shared *sh, td_arena *texts)
 {
     td_memo_free(sh->memo);
+    td_keep_free(sh->keep);
     td_template_cache_free(sh->env.templates);
     td_arena_done(texts);
     td_model_free(sh->model);

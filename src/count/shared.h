@@ -8,6 +8,8 @@
  * the options move to texts. Whatever the outcome, td_shared_done follows. */
 td_code td_shared_init(td_shared *sh, td_model *model, const td_counter_options *options,
                        td_arena *texts, td_error *err);
+/* Memory of what is remembered for reuse. */
+uint64_t td_shared_reuse_bytes(const td_shared *sh);
 void td_shared_done(td_shared *sh, td_arena *texts);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "tokdrain/template.h"
+#include "value/json_texts.h"
 #include "value/value.h"
 
 /* Bounds of one render; 0 takes the default (docs/limits.md). */
@@ -54,6 +55,9 @@ jj_workspace *jj_workspace_new(void); /* NULL: out of memory */
 /* Later renders note which message their output came from (owners.c tells how): in marks, emptied
  * first. NULL: they do not. */
 void jj_workspace_set_marks(jj_workspace *ws, jj_marks *marks);
+/* Later renders look JSON texts up in texts and remember them there (NULL: they do not); with check
+ * they make them all the same, and one that differs is a TD_E_VERIFY. */
+void jj_workspace_set_texts(jj_workspace *ws, td_json_texts *texts, bool check);
 void jj_workspace_free(jj_workspace *ws);
 size_t jj_workspace_bytes(const jj_workspace *ws);
 

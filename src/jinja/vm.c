@@ -7,7 +7,6 @@
 
 #include "base/str.h"
 #include "jinja/vm_internal.h"
-#include "value/json.h"
 
 #define TRY(expr)                                                                                  \
     do {                                                                                           \
@@ -88,22 +87,6 @@ static td_code add_emit(jj_vm *vm, td_value *sum, td_value next)
         vm->out->len = mark;
     }
     return jj_binop(vm, JJ_ADD, *sum, next, sum);
-}
-
-static td_code emit_json(jj_vm *vm, const jj_builtin *b, td_value v)
-{
-    static const td_json_style plain = { 0 };
-    size_t mark = vm->out->len;
-    td_error err = TD_ERROR_INIT;
-    td_code code = td_json_write(vm->out, v, &plain, &err);
-    td_error_clear(&err);
-    if (code == TD_OK)
-        return TD_OK;
-    vm->out->len = mark; /* the filter itself tells what is wrong */
-    const td_value absent = { .tag = JJ_ABSENT }, args[4] = { absent, absent, absent, absent };
-    jj_args none = { .pos = args, .npos = b->max };
-    TD_TRY(b->fn(vm, v, &none, &v));
-    return jj_emit_value(vm, v);
 }
 
 /* What call and filter blocks give is joined as it is, so it has to be text already. */
@@ -409,7 +392,7 @@ static td_code run(jj_vm *vm, jj_frame *frame, const jj_insn *pc, td_value *sp)
             TRY(add_emit(vm, &sp[-1], consts[in.c]));
             NEXT;
         CASE(TOJSON_EMIT)
-            TRY(emit_json(vm, t->builtins[in.c], *--sp));
+            TRY(jj_emit_json(vm, t->builtins[in.c], *--sp));
             NEXT;
         CASE(EMIT_RAW)
             TRY(emit_raw(vm, *--sp));

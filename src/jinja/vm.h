@@ -101,6 +101,11 @@ td_code jj_new_pair(jj_vm *vm, td_value a, td_value b, td_value *ret);
 /* td_dict_set that raises: TypeError (unhashable type), or out of memory. */
 td_code jj_dict_set(jj_vm *vm, td_dict *d, td_value key, td_value val);
 
+/* The JSON text of v when it was written before; it is to be copied. */
+bool jj_known_json(const jj_vm *vm, td_value v, const td_json_style *style, td_str *ret);
+/* Remembers the text that was written for v. */
+td_code jj_note_json(jj_vm *vm, td_value v, const td_json_style *style, td_str text);
+
 /* ---- undefined ---- */
 
 /* What an undefined value remembers for the error that its use raises. */

@@ -25,6 +25,8 @@ struct jj_workspace {
     td_arena arena;
     td_buf scratch;
     jj_marks *marks; /* NULL: not asked for */
+    td_json_texts *texts;
+    bool check_texts;
 };
 
 /* ---- errors ---- */
@@ -328,6 +330,12 @@ void jj_workspace_set_marks(jj_workspace *ws, jj_marks *marks)
     ws->marks = marks;
 }
 
+void jj_workspace_set_texts(jj_workspace *ws, td_json_texts *texts, bool check)
+{
+    ws->texts = texts;
+    ws->check_texts = check;
+}
+
 void jj_workspace_free(jj_workspace *ws)
 {
     if (ws == NULL)
@@ -430,6 +438,8 @@ td_code jj_render(const td_template *t, const td_dict *vars, const jj_limits *li
     vm.scratch = ws->scratch;
     vm.out_base = base;
     vm.spans = spans;
+    vm.texts = ws->texts;
+    vm.check_texts = ws->check_texts;
     if (ws->marks != NULL)
         ws->marks->count = 0;
     if (now != NULL)

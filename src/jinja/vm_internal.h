@@ -85,6 +85,8 @@ struct jj_vm {
     size_t piece_at;
     const td_value *messages; /* the items of the variable messages, for error reports */
     uint32_t message_count;
+    td_json_texts *texts; /* NULL: none are remembered */
+    bool check_texts;
     struct jj_owners *owners; /* NULL: nobody wants to know whose output is whose */
     int64_t owner;            /* the message that a loop is at; -1: none */
     /* generation blocks */
@@ -110,6 +112,11 @@ td_code jj_run(jj_vm *vm, jj_frame *frame, uint32_t pc, const td_value *args, ui
 td_code jj_concat(jj_vm *vm, jj_escape_mode mode, const td_value *items, uint32_t count,
                   td_value *ret);
 td_code jj_emit_value(jj_vm *vm, td_value v);
+
+/* ---- json_text.c ---- */
+
+/* Appends the text of v as tojson without arguments, which is b, gives it. */
+td_code jj_emit_json(jj_vm *vm, const jj_builtin *b, td_value v);
 
 /* ---- vm_frame.c ---- */
 

@@ -27,6 +27,22 @@ typedef struct td_json_span {
  * byte offset, line and column (TD_E_INPUT; TD_E_LIMIT for nesting beyond TD_JSON_DEPTH_MAX). */
 TD_NODISCARD td_code td_json_read(td_arena *a, td_str text, td_value *ret, td_error *err);
 
+/* What a reader asks about one member of the outermost object, and learns. */
+typedef struct td_json_member {
+    td_str key;
+    /* Has a value been read before from what text starts with? Then *ret is it, and the length of
+     * its source is returned; else 0. Asked once, about a list. NULL: nothing is known. */
+    size_t (*known)(void *user, td_str text, td_value *ret);
+    void *user;
+    td_str source; /* set: the member's text when it is a list that was not known; else ptr NULL */
+    unsigned times; /* set: how many members have that key; the last one counts */
+} td_json_member;
+
+/* As td_json_read, of a text that is a whole request or a part of one: its keys get TD_VF_JSON_KEY.
+ * member is looked for among the keys of the outermost object. */
+TD_NODISCARD td_code td_json_read_request(td_arena *a, td_str text, td_json_member *member,
+                                          td_value *ret, td_error *err);
+
 /* The keyword arguments of json.dumps that a template can set; zeroed fields are its defaults,
  * except that ensure_ascii is off as in chat templates. */
 typedef struct td_json_style {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/utf8.h"
 #include "value/bigint.h"
 #include "value/builder.h"
@@ -38,6 +39,8 @@ typedef struct reader {
     const char *what, *where;
     frame frames[TD_JSON_DEPTH_MAX];
     td_builder builder;
+    td_json_member *member; /* NULL: a text of its own */
+    const char *member_at;  /* where the value of the member that is being read starts */
     td_value keys[KEYS_KNOWN]; /* of the last key with each hash: keys repeat */
 } reader;
 
@@ -401,6 +404,17 @@ static inline void share_key(reader *r, td_value *key)
         *known = *key;
 }
 
+/* The value at p belongs to the key that was read last. */
+static void see_member(reader *r, const td_value *key, const char *p)
+{
+    td_json_member *m = r->member;
+    if (r->depth != 1 || !td_str_eq(td_as_str(*key), m->key))
+        return;
+    m->times++;
+    m->source = (td_str){ NULL, 0 };
+    r->member_at = p < r->end && *p == '[' ? p : NULL;
+}
+
 /* Reads `"key" :` at p; the start of the value. */
 static const char *read_key(reader *r, const char *p)
 {
@@ -413,11 +427,16 @@ static const char *read_key(reader *r, const char *p)
     if (p == NULL)
         return NULL;
     key->hash = td_key_hash(td_as_str(*key));
+    if (r->member != NULL)
+        key->flags |= TD_VF_JSON_KEY;
     share_key(r, key);
     p = skip_space(r, p);
     if (p == r->end || *p != ':')
         return fail(r, p, "expected ':' behind the property name");
-    return skip_space(r, p + 1);
+    p = skip_space(r, p + 1);
+    if (r->member != NULL)
+        see_member(r, key, p);
+    return p;
 }
 
 /* Opens the container at p: the start of its first value, or, if it is empty, its end (*closed). */
@@ -443,6 +462,10 @@ static const char *go_on(reader *r, const char *p)
 {
     while (r->depth > 0) {
         char close = r->frames[r->depth - 1].close;
+        if (r->member_at != NULL && r->depth == 1) {
+            r->member->source = (td_str){ r->member_at, (size_t)(p - r->member_at) };
+            r->member_at = NULL;
+        }
         p = skip_space(r, p);
         if (p < r->end && *p == ',') {
             p = skip_space(r, p + 1);
@@ -457,12 +480,38 @@ static const char *go_on(reader *r, const char *p)
     return p;
 }
 
+/* Takes the member whose list starts at p as a whole, if it is known: the position behind it, p if
+ * it is not. */
+static const char *take_known(reader *r, const char *p)
+{
+    td_value v;
+    const td_json_member *m = r->member;
+    if (m->known == NULL || m->times != 1)
+        return p;
+    size_t len = m->known(m->user, (td_str){ p, (size_t)(r->end - p) }, &v);
+    if (len == 0)
+        return p;
+    td_value *slot = push(r);
+    if (slot == NULL)
+        return NULL;
+    *slot = v;
+    r->member_at = NULL;
+    return go_on(r, p + len);
+}
+
 static const char *read_value(reader *r, const char *p)
 {
     do {
         bool complete = true;
         if (p == r->end)
             return fail(r, p, "expected a value");
+        if (p == r->member_at) {
+            const char *behind = take_known(r, p);
+            if (behind != p) {
+                p = behind;
+                continue;
+            }
+        }
         if (*p == '{' || *p == '[') {
             p = open_container(r, p, &complete);
         } else {
@@ -488,7 +537,8 @@ static td_code report(const reader *r, td_str text, td_error *err)
     return err->code;
 }
 
-td_code td_json_read(td_arena *a, td_str text, td_value *ret, td_error *err)
+static td_code read_text(td_arena *a, td_str text, td_json_member *member, td_value *ret,
+                         td_error *err)
 {
     if (text.len >= UINT32_MAX)
         return td_fail(err, TD_E_LIMIT, "JSON text of 4 GiB or more");
@@ -498,6 +548,8 @@ td_code td_json_read(td_arena *a, td_str text, td_value *ret, td_error *err)
     r.start = start;
     r.end = start + text.len;
     r.depth = 0;
+    r.member = member;
+    r.member_at = NULL;
     memset(r.keys, 0, sizeof r.keys);
     td_builder_start(&r.builder, a);
     const char *p;
@@ -512,4 +564,17 @@ td_code td_json_read(td_arena *a, td_str text, td_value *ret, td_error *err)
         *ret = r.builder.stack[0];
     td_builder_done(&r.builder);
     return p != NULL ? TD_OK : report(&r, (td_str){ start, text.len }, err);
+}
+
+td_code td_json_read(td_arena *a, td_str text, td_value *ret, td_error *err)
+{
+    return read_text(a, text, NULL, ret, err);
+}
+
+td_code td_json_read_request(td_arena *a, td_str text, td_json_member *member, td_value *ret,
+                             td_error *err)
+{
+    member->source = (td_str){ NULL, 0 };
+    member->times = 0;
+    return read_text(a, text, member, ret, err);
 }

@@ -34,6 +34,7 @@ enum {
     TD_VF_MARKUP = 1u << 2,    /* a markupsafe.Markup */
     TD_VF_JSON_RAW = 1u << 3,  /* json.dumps(ensure_ascii=False) would escape nothing in it */
     TD_VF_JSON_SPAN = 1u << 4, /* a td_json_span stands right before its bytes (see json.h) */
+    TD_VF_JSON_KEY = 1u << 5,  /* a key of td_json_read_request: equal ones are one object */
 };
 
 typedef struct td_value td_value;

@@ -5,7 +5,10 @@
  * "output" set limits, "now": [seconds, microseconds, offset] or null is what strftime_now sees (a
  * fixed moment, or the clock), "dump": "tokens" | "ast" | "code" shows a stage instead. Each line
  * of output is {"ok": text, "spans": [[start, end, start code point, end code point], ...]} or
- * {"error": message, "kind", "line", "column", "message_index", "excerpt"}. */
+ * {"error": message, "kind", "line", "column", "message_index", "excerpt"}.
+ *
+ * What has a fixed moment is rendered again, with JSON texts remembered from the time before;
+ * the tool aborts when that changes anything. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +88,44 @@ static jj_now moment(const td_value *given)
     return now;
 }
 
+typedef struct job {
+    const td_template *t;
+    const td_value *vars;
+    jj_limits limits;
+    jj_now now;
+    jj_workspace *ws;
+} job;
+
+static td_code render(const job *j, td_buf *text, jj_spans *spans, td_error *err)
+{
+    return jj_render(j->t, j->vars->as.dict, &j->limits, &j->now, j->ws, text, spans, err);
+}
+
+/* As render; then again with the texts of the values that vars holds, the last time checked. */
+static td_code render_and_again(td_arena *a, const job *j, td_buf *text, jj_spans *spans,
+                                td_error *err)
+{
+    td_code code = render(j, text, spans, err);
+    td_json_texts *texts =
+        j->now.fixed && code != TD_E_TIMEOUT ? td_json_texts_new(a, *j->vars, 1 << 22) : NULL;
+    for (int round = 0; round < 3 && texts != NULL; round++) {
+        td_buf again = { 0 };
+        td_error other = TD_ERROR_INIT;
+        jj_workspace_set_texts(j->ws, texts, round == 2);
+        if (render(j, &again, NULL, &other) != code ||
+            !td_str_eq(td_buf_view(text), td_buf_view(&again)) || other.line != err->line ||
+            other.column != err->column || other.message_index != err->message_index ||
+            (code != TD_OK && strcmp(other.message, err->message) != 0))
+            abort();
+        td_buf_done(&again);
+        td_error_clear(&other);
+    }
+    jj_workspace_set_texts(j->ws, NULL, false);
+    if (texts != NULL)
+        td_json_texts_done(texts);
+    return code;
+}
+
 static void answer(td_arena *a, td_str line, td_template **t, jj_workspace *ws, td_buf *out)
 {
     td_error err = TD_ERROR_INIT;
@@ -114,12 +155,14 @@ static void answer(td_arena *a, td_str line, td_template **t, jj_workspace *ws, 
     }
     td_buf text = { 0 };
     jj_spans spans = { 0 };
-    jj_limits limits = { .steps_max = number(&request, "steps"),
-                         .memory_bytes_max = number(&request, "memory"),
-                         .output_bytes_max = number(&request, "output") };
-    jj_now now = moment(field(&request, "now"));
-    td_code code = jj_render(*t, vars->as.dict, &limits, &now, ws, &text,
-                             spans_wanted != NULL ? &spans : NULL, &err);
+    job j = { .t = *t,
+              .vars = vars,
+              .limits = { .steps_max = number(&request, "steps"),
+                          .memory_bytes_max = number(&request, "memory"),
+                          .output_bytes_max = number(&request, "output") },
+              .now = moment(field(&request, "now")),
+              .ws = ws };
+    td_code code = render_and_again(a, &j, &text, spans_wanted != NULL ? &spans : NULL, &err);
     if (code == TD_OK)
         put_text(out, td_buf_view(&text), &spans);
     else

@@ -134,6 +134,12 @@ td_code jj_t_in(jj_vm *vm, td_value self, const jj_args *args, td_value *ret)
     ANSWER(yes);
 }
 
+/* Keys of one request: its reader makes equal ones one object, as json.loads does. */
+static bool both_json_keys(td_value a, td_value b)
+{
+    return (a.flags & b.flags & TD_VF_JSON_KEY) != 0;
+}
+
 /* Identity as far as values without an identity have one: the same bits. Small ints, bools, none
  * and one-character Latin-1 texts are singletons in Python; other equal numbers count as the same
  * here, equal texts only when they are the same bytes in memory. */
@@ -146,6 +152,8 @@ static bool same(td_value a, td_value b)
             return false;
         if (a.as.str == b.as.str || (a.len == 0 && !jj_is_markup(a)))
             return true;
+        if (both_json_keys(a, b) && !jj_is_markup(a))
+            return memcmp(a.as.str, b.as.str, a.len) == 0;
         bool single = a.len == 1 || (a.len == 2 && (unsigned char)a.as.str[0] <= 0xC3);
         return single && !jj_is_markup(a) && memcmp(a.as.str, b.as.str, a.len) == 0;
     }

@@ -52,7 +52,10 @@ td_code jj_f_tojson(jj_vm *vm, td_value self, const jj_args *args, td_value *ret
     if (!td_is_none(separators))
         TD_TRY(set_separators(vm, separators, self.tag == TD_V_STR, &style));
     td_buf *b = jj_scratch(vm);
-    td_error err = { 0 };
+    td_str known; /* copied, since each call gives a str of its own */
+    if (jj_known_json(vm, self, &style, &known) && known.len <= b->limit)
+        return jj_new_text(vm, known, ret);
+    td_error err = TD_ERROR_INIT;
     td_code code = td_json_write(b, self, &style, &err);
     if (code == TD_E_TEMPLATE) {
         code = jj_raise_text(vm, JJ_TYPE_ERROR, (td_str){ err.message, err.message_len });
@@ -63,5 +66,6 @@ td_code jj_f_tojson(jj_vm *vm, td_value self, const jj_args *args, td_value *ret
         td_error_clear(&err);
         return jj_buf_fail(vm, b, code);
     }
+    TD_TRY(jj_note_json(vm, self, &style, td_buf_view(b)));
     return jj_take(vm, b, false, ret);
 }
