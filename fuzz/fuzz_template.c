@@ -1,7 +1,8 @@
 /* fuzz_template.c - templates from strangers: the whole input is one template.
  *
  * Beyond not crashing within the limits: what compiles passes the verifier again, renders the same
- * twice, and the dumps of all stages can be made. */
+ * twice, and once more with the JSON texts of the time before, and the dumps of all stages can be
+ * made. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -64,6 +65,15 @@ static void check_template(const td_template *t)
     td_code code = render(t, vars.as.dict, ws, &first);
     CHECK(code == render(t, vars.as.dict, ws, &second));
     CHECK(code != TD_OK || first.len == second.len);
+    td_json_texts *texts = td_json_texts_new(&arena, vars, 1 << 20);
+    CHECK(texts != NULL);
+    jj_workspace_set_texts(ws, texts, false);
+    for (int round = 0; round < 2; round++) {
+        second.len = 0;
+        CHECK(code == render(t, vars.as.dict, ws, &second));
+        CHECK(code != TD_OK || td_str_eq(td_buf_view(&first), td_buf_view(&second)));
+    }
+    td_json_texts_done(texts);
     jj_workspace_free(ws);
     td_buf_done(&first);
     td_buf_done(&second);
