@@ -13,6 +13,7 @@
 #include "chat/model_decode.h"
 #include "base/thread.h"
 #include "base/utf8.h"
+#include "count/selfcheck.h"
 #include "count/text_count.h"
 
 enum { KEEP_TEXT_BYTES = 32 << 20 }; /* a larger output buffer is not kept for the next item */
@@ -578,6 +579,7 @@ static td_code run(item *it, td_error *err)
 {
     const td_shared *sh = it->shared;
     td_request_read(it->r, it->arena, sh->owners ? NULL : sh->keep);
+    td_check_kept(it->r->kept);
     it->box->pub.via = it->r->via;
     TD_TRY(td_result_set_id(it->box, it->r->keys.id, err));
     if (it->r->failure.code != TD_OK) {

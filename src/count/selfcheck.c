@@ -21,3 +21,15 @@ void td_check_memo(const td_text_count_job *job, const td_segment *s, uint64_t k
                           s->text.len < 200 ? (int)s->text.len : 200, s->text.ptr);
     td_error_clear(&err);
 }
+
+void td_check_kept(const td_kept *kept)
+{
+    td_error err = TD_ERROR_INIT;
+    size_t fail_at = td_alloc_fail_at;
+    td_alloc_fail_at = 0;
+    td_code code = kept != NULL ? td_kept_check(kept, &err) : TD_OK;
+    td_alloc_fail_at = fail_at;
+    if (code != TD_OK && code != TD_E_INTERNAL)
+        td_selfcheck_fail("kept: %s", err.message);
+    td_error_clear(&err);
+}

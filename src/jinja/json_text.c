@@ -1,11 +1,15 @@
 /* json_text.c - JSON texts of values that other renders had before: looked up, not written. */
 #include "base/str.h"
 #include "jinja/builtins.h"
+#include "jinja/selfcheck.h"
 #include "jinja/vm_internal.h"
 
 bool jj_known_json(const jj_vm *vm, td_value v, const td_json_style *style, td_str *ret)
 {
-    return vm->texts != NULL && !vm->check_texts && td_json_texts_find(vm->texts, v, style, ret);
+    if (vm->texts == NULL || vm->check_texts || !td_json_texts_find(vm->texts, v, style, ret))
+        return false;
+    jj_check_json(v, style, *ret);
+    return true;
 }
 
 td_code jj_note_json(jj_vm *vm, td_value v, const td_json_style *style, td_str text)
