@@ -15,7 +15,7 @@ ENV = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(tokdrain.__fi
 
 def totals(name):
     done = subprocess.run([sys.executable, str(EXAMPLES / name)], env=ENV, capture_output=True,
-                          text=True, timeout=280, check=False)
+                          text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.search(r"(\d+) rows, (\d+) tokens, (\d+) failed", done.stdout)
     return tuple(map(int, found.groups()))
