@@ -58,7 +58,7 @@ class Shape:
                  pad_to_multiple_of=None, padding_side=None):
         if max_length is not None and padding is False and truncation is None:
             truncation = "longest_first"
-        pad = "do_not_pad" if padding is False or padding is None else \
+        pad = "do_not_pad" if padding is False else \
             "longest" if padding is True else name_of(padding, self.PADDING, "padding")
         cut = "do_not_truncate" if truncation is False or truncation is None else \
             "longest_first" if truncation is True else \
@@ -77,8 +77,6 @@ class Shape:
                 raise InputError(f"{name}={value!r} is no length")
         if pad != "do_not_pad" and padding_side not in (None, "left", "right"):
             raise InputError(f"padding_side={padding_side!r}: 'left' and 'right' are known")
-        if cut == "only_second":
-            raise InputError("truncation='only_second' needs pairs of texts")
         if pad != "do_not_pad" and settings.pad_token_id is None:
             raise InputError("padding needs a padding token, and the tokenizer has none")
         if cut != "do_not_truncate" and pad != "do_not_pad" and pad_to_multiple_of and \
@@ -87,6 +85,7 @@ class Shape:
                              f"{pad_to_multiple_of}")
         self.settings, self.pad, self.multiple = settings, pad, pad_to_multiple_of
         self.cut_at = max_length if cut != "do_not_truncate" else None
+        self.needs_pair = cut == "only_second"
         self.length = max_length if pad == "max_length" else None
         self.left = (padding_side or settings.padding_side) == "left"
 
@@ -97,6 +96,8 @@ class Shape:
     def cut(self, items):
         if self.cut_at is None or len(items) <= self.cut_at:
             return items
+        if self.needs_pair and self.cut_at != 0:
+            raise InputError("truncation='only_second' needs pairs of texts")
         if self.settings.truncation_side == "left":
             return items[len(items) - self.cut_at:]
         return items[:self.cut_at]

@@ -53,6 +53,7 @@ def test_conversations(name, template, load, request, monkeypatch):
     {"padding": True, "return_tensors": "np"}, {"padding": True, "truncation": True,
                                                 "max_length": 12, "return_tensors": "np"},
     {"return_tensors": "np"}, {"padding": "nonsense"}, {"truncation": "nonsense"}, {},
+    {"padding": None}, {"truncation": "only_second", "max_length": 5}, {"truncation": "only_second", "max_length": 4000},
     {"tokenize": False}, {"return_dict": False}, {"return_dict": False, "padding": True},
     {"max_length": 3}, {"return_assistant_tokens_mask": True, "chat_template": MASKED},
     {"return_assistant_tokens_mask": True, "chat_template": MASKED, "padding": True},
