@@ -103,19 +103,20 @@ static void bpe(const tk_bpe *b, td_str piece, tk_naive_tokens *t)
     }
     spell(b, piece, t);
     for (;;) {
-        const tk_merge *best = NULL;
-        uint32_t at = 0;
+        uint32_t best = UINT32_MAX, at = 0;
+        td_id product = TK_NO_ID, p = TK_NO_ID;
         for (uint32_t i = 0; i + 1 < t->count; i++) {
-            const tk_merge *m = tk_merge_find(&b->merges, t->items[i].id, t->items[i + 1].id);
-            if (m != NULL && (best == NULL || m->rank < best->rank)) {
-                best = m;
+            uint32_t rank = tk_merge_rank(&b->merges, t->items[i].id, t->items[i + 1].id, &p);
+            if (rank < best) {
+                best = rank;
+                product = p;
                 at = i;
             }
         }
-        if (best == NULL)
+        if (best == UINT32_MAX)
             break;
         tk_token *left = &t->items[at];
-        left->id = best->product;
+        left->id = product;
         left->end += left[1].end - left[1].start;
         t->count--;
         memmove(left + 1, left + 2, (t->count - at - 1) * sizeof *left);
