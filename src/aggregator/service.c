@@ -69,17 +69,18 @@ static td_code put_topic(td_buf *out)
     return td_buf_append(out, topic, sizeof topic);
 }
 
+/* Served before it is sent: who has a snapshot finds none that is older behind the port. */
 static void publish(td_service *s, const td_snapshot *snap)
 {
+    s->text.len = 0;
+    if (s->http != NULL && td_prometheus_write(snap, &s->text) == TD_OK)
+        td_http_set(s->http, td_buf_view(&s->text));
     s->text.len = 0;
     td_code code = put_topic(&s->text);
     if (code == TD_OK)
         code = td_snapshot_msgpack(snap, &s->text);
     if (code != TD_OK || !td_transport_publish(s->transport, td_buf_view(&s->text)))
         td_log(TD_FROM_PUBLISHER, TD_LOG_ERROR, "a snapshot could not be published");
-    s->text.len = 0;
-    if (s->http != NULL && td_prometheus_write(snap, &s->text) == TD_OK)
-        td_http_set(s->http, td_buf_view(&s->text));
 }
 
 static void tick(td_service *s)
