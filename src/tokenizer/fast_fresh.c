@@ -5,10 +5,12 @@
  * next one needs. */
 #include "tokenizer/fast_miss.h"
 
+#include <string.h>
+
 #include "tokenizer/key.h"
 #include "tokenizer/long_words.h"
 
-enum { GROUP = 32 };
+enum { GROUP = 32, SEEN = 1024 };
 
 typedef struct fresh {
     uint32_t word;  /* of the batch */
@@ -26,7 +28,19 @@ typedef struct group {
     const tk_batch *b;
     fresh items[GROUP];
     uint32_t count;
+    uint16_t seen[SEEN]; /* by hash: 1 + the number of a word that is taken care of */
 } group;
+
+/* New words tend to come again soon: whether this one has come before in the batch. Words may push
+ * each other out; then one is looked up twice. */
+static bool was_seen(group *g, uint32_t word)
+{
+    const tk_batch *b = g->b;
+    uint16_t *place = &g->seen[b->hashes[word] / (UINT32_MAX / SEEN + 1)];
+    uint32_t other = *place;
+    *place = (uint16_t)(word + 1);
+    return other != 0 && memcmp(b->keys[other - 1], b->keys[word], sizeof b->keys[word]) == 0;
+}
 
 static bool is_known(const group *g, uint32_t word)
 {
@@ -124,6 +138,7 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
     g.c = c;
     g.text = text;
     g.b = b;
+    memset(g.seen, 0, sizeof g.seen);
     uint32_t found = 0, left = 0;
     uint16_t rest[TK_BATCH]; /* to be merged */
     for (uint32_t i = 0; i < n;) {
@@ -132,7 +147,7 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
             td_str word = tk_batch_word(b, text, words[i]);
             if (word.len <= TK_CACHED_BYTES) {
                 g.items[g.count].word = words[i];
-                g.count += !is_known(&g, words[i]);
+                g.count += !was_seen(&g, words[i]) && !is_known(&g, words[i]);
             } else if (word.len <= TK_LANE && !f->bpe->ignore_merges && !is_known_long(&g, word)) {
                 rest[left++] = words[i];
                 found++;

@@ -259,12 +259,30 @@ static void test_many_words(void **unused)
     td_tokenizer_free(tok);
 }
 
+/* A new word that comes again soon is looked up once. */
+static void test_new_words_again(void **unused)
+{
+    (void)unused;
+    td_tokenizer *tok = make(120, true, false, false);
+    td_encoder *enc = td_encoder_new(tok);
+    td_error err = TD_ERROR_INIT;
+    static char text[1 << 10];
+    size_t len = 0, count;
+    for (unsigned i = 0; i < 200; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, " %c%c", 'p' + i % 8, 'q' + i % 8);
+    assert_int_equal(td_count(enc, (td_str){ text, len }, 0, &count, &err), TD_OK);
+    assert_in_range(enc->cache.fresh, 8, 10); /* some may have pushed each other out */
+    td_encoder_free(enc);
+    td_tokenizer_free(tok);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_models),
         cmocka_unit_test(test_real_entries),
         cmocka_unit_test(test_many_words),
+        cmocka_unit_test(test_new_words_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
