@@ -16,13 +16,6 @@ enum {
     MORE_IDS = 1 << 18,   /* 1 MiB */
 };
 
-/* Another pair that a word may be in. Words that share the first have different others: a few
- * crowded places are not fought for while the table is half empty. */
-static inline tk_pair *other_pair(const tk_cache *c, uint32_t hash)
-{
-    return tk_own_pair(c, hash ^ (hash >> 16 | sizeof(tk_pair)));
-}
-
 static inline bool is_empty(const tk_pair *p, int i)
 {
     return (p->keys[i][0] | p->keys[i][1]) == 0;
@@ -31,7 +24,7 @@ static inline bool is_empty(const tk_pair *p, int i)
 /* Puts a word where a new one goes. */
 static void place(const tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids)
 {
-    tk_pair *to = tk_own_pair(c, hash), *other = other_pair(c, hash);
+    tk_pair *to = tk_own_pair(c, hash), *other = tk_other_pair(c, hash);
     int i = !is_empty(to, 0);
     if (i == 1 && !is_empty(to, 1) && is_empty(other, 1)) {
         to = other;
@@ -85,7 +78,7 @@ size_t tk_cache_bytes(const tk_cache *c)
 const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,
                            uint32_t *ret_count)
 {
-    const tk_pair *pairs[2] = { tk_own_pair(c, hash), other_pair(c, hash) };
+    const tk_pair *pairs[2] = { tk_own_pair(c, hash), tk_other_pair(c, hash) };
     for (int k = 0; k < 4; k++) {
         const uint64_t *there = pairs[k / 2]->keys[k % 2];
         const td_id *e = pairs[k / 2]->ids[k % 2];

@@ -134,6 +134,13 @@ static inline tk_pair *tk_own_pair(const tk_cache *c, uint32_t hash)
     return (tk_pair *)(void *)((char *)c->pairs + (hash & c->own_mask));
 }
 
+/* Another pair that a word may be in. Words that share the first have different others: a few
+ * crowded places are not fought for while the table is half empty. */
+static inline tk_pair *tk_other_pair(const tk_cache *c, uint32_t hash)
+{
+    return tk_own_pair(c, hash ^ (hash >> 16 | sizeof(tk_pair)));
+}
+
 /* Whether a short word is where it belongs. */
 static inline bool tk_cache_has(const tk_cache *c, const uint64_t key[2], uint32_t hash)
 {

@@ -32,14 +32,37 @@ typedef struct group {
 } group;
 
 /* New words tend to come again soon: whether this one has come before in the batch. Words may push
- * each other out; then one is looked up twice. */
-static bool was_seen(group *g, uint32_t word)
+ * each other out; then one is looked up and put into the cache twice. */
+static bool was_seen(group *g, uint32_t word, uint32_t hash)
 {
     const tk_batch *b = g->b;
-    uint16_t *place = &g->seen[b->hashes[word] / (UINT32_MAX / SEEN + 1)];
+    uint16_t *place = &g->seen[hash / (UINT32_MAX / SEEN + 1)];
     uint32_t other = *place;
     *place = (uint16_t)(word + 1);
     return other != 0 && memcmp(b->keys[other - 1], b->keys[word], sizeof b->keys[word]) == 0;
+}
+
+/* Words that can be taken here and come for the first time in the batch; asks for the other places
+ * that the cache may have them in. Returns how many. */
+static uint32_t ask_cache(group *g, const uint16_t *words, uint32_t n, uint16_t *todo)
+{
+    const tk_batch *b = g->b;
+    size_t most = g->f->bpe->ignore_merges ? TK_CACHED_BYTES : TK_LANE;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t len = tk_batch_word(b, g->text, words[i]).len;
+        bool is_short = len <= TK_CACHED_BYTES;
+        uint32_t hash = is_short ? b->hashes[words[i]] : (uint32_t)b->keys[words[i]][0];
+        if (len > most)
+            continue;
+        if (is_short)
+            __builtin_prefetch(tk_other_pair(g->c, hash));
+        else
+            __builtin_prefetch(tk_other_line(g->c, hash));
+        todo[left] = words[i];
+        left += !was_seen(g, words[i], hash);
+    }
+    return left;
 }
 
 static bool is_known(const group *g, uint32_t word)
@@ -56,16 +79,9 @@ static bool is_known_long(const group *g, td_str word)
     return tk_long_find(g->c, word, &count) != NULL;
 }
 
-static void put_long(group *g, td_str word, const td_id *ids, uint32_t count)
-{
-    if (!is_known_long(g, word))
-        tk_long_put(g->c, word, ids, count);
-}
-
 static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
 {
-    if (!is_known(g, word)) /* a word may come twice */
-        tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
+    tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
 }
 
 static void ask_slots(group *g)
@@ -123,7 +139,7 @@ static void merge_words(group *g, const uint16_t *words, uint32_t count)
             td_str word = tk_batch_word(g->b, g->text, words[i + k]);
             uint32_t made = tk_lane_get(&lanes[k], ids);
             if (word.len > TK_CACHED_BYTES)
-                put_long(g, word, ids, made);
+                tk_long_put(g->c, word, ids, made);
             else
                 put(g, words[i + k], ids, made);
         }
@@ -140,16 +156,17 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
     g.b = b;
     memset(g.seen, 0, sizeof g.seen);
     uint32_t found = 0, left = 0;
-    uint16_t rest[TK_BATCH]; /* to be merged */
+    uint16_t todo[TK_BATCH], rest[TK_BATCH]; /* to be looked up; to be merged */
+    n = ask_cache(&g, words, n, todo);
     for (uint32_t i = 0; i < n;) {
         g.count = 0;
         for (; i < n && g.count < GROUP; i++) {
-            td_str word = tk_batch_word(b, text, words[i]);
+            td_str word = tk_batch_word(b, text, todo[i]);
             if (word.len <= TK_CACHED_BYTES) {
-                g.items[g.count].word = words[i];
-                g.count += !was_seen(&g, words[i]) && !is_known(&g, words[i]);
-            } else if (word.len <= TK_LANE && !f->bpe->ignore_merges && !is_known_long(&g, word)) {
-                rest[left++] = words[i];
+                g.items[g.count].word = todo[i];
+                g.count += !is_known(&g, todo[i]);
+            } else if (!is_known_long(&g, word)) {
+                rest[left++] = todo[i];
                 found++;
             }
         }

@@ -10,9 +10,9 @@ enum {
 
 static const td_id *find_record(const tk_cache *c, td_str word, uint32_t *ret_count)
 {
-    uint64_t hash = tk_vocab_hash(word.ptr, word.len);
     if (c->records == NULL)
         return NULL;
+    uint64_t hash = tk_vocab_hash(word.ptr, word.len);
     for (uint32_t at = (uint32_t)hash % SLOTS;; at = (at + 1) % SLOTS) {
         const tk_long_slot *s = &c->long_slots[at];
         if (s->at == 0)
