@@ -40,18 +40,15 @@ static void set_byte_chars(tk_fast *f)
     }
 }
 
-/* The bytes that an entry of byte characters stands for; 0: it has others, or too many. */
-static size_t entry_bytes(td_str entry, char *out, size_t room)
+static void free_entries(void *entries)
 {
-    const char *p = entry.ptr, *end = entry.ptr + entry.len;
-    size_t n = 0;
-    while (p < end) {
-        int b = tk_char_to_byte(td_utf8_next(&p, end));
-        if (b < 0 || n == room)
-            return 0;
-        out[n++] = (char)b;
-    }
-    return n;
+    tk_entries_done(entries);
+}
+
+static td_code set_entries(tk_load *load, tk_fast *f)
+{
+    TD_TRY(tk_on_free(load, free_entries, &f->entries));
+    return tk_entries_fill(&f->entries, f->bpe) ? TD_OK : tk_load_nomem(load);
 }
 
 static td_code set_long_entries(tk_load *load, tk_fast *f)
@@ -65,7 +62,7 @@ static td_code set_long_entries(tk_load *load, tk_fast *f)
         td_str entry = tk_vocab_text(v, at);
         if (entry.len <= TK_CACHED_BYTES)
             continue;
-        size_t n = entry_bytes(entry, bytes, sizeof bytes);
+        size_t n = tk_entry_bytes(entry, bytes, sizeof bytes);
         if (n == 0 && entry.len > sizeof bytes) { /* any long word may be one then */
             memset(f->long_entries, 0xFF, (1 << TK_LONG_ENTRY_BITS) / 8);
             break;
@@ -140,6 +137,8 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
             return TD_OK;
     }
     set_byte_chars(f);
+    if (f->scanner != NULL)
+        TD_TRY(set_entries(load, f));
     if (bpe->ignore_merges && f->scanner != NULL)
         TD_TRY(set_long_entries(load, f));
     *ret = f;

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "tokenizer/char_words.h"
+#include "tokenizer/entries.h"
 #include "tokenizer/model/bpe.h"
 #include "tokenizer/scanner/scanner.h"
 
@@ -31,6 +32,7 @@ typedef struct tk_fast {
     const tk_cuts *cuts;
     td_id bytes[256];         /* the symbol of each byte */
     uint16_t byte_chars[256]; /* the UTF-8 of the character that stands for it, one byte or two */
+    tk_entries entries;       /* of a model of bytes */
     uint64_t *long_entries;   /* under ignore_merges: a filter of entries longer than a key */
 } tk_fast;
 

@@ -13,11 +13,8 @@
 enum { GROUP = 32, SEEN = 1024 };
 
 typedef struct fresh {
-    uint32_t word;  /* of the batch */
-    uint32_t guess; /* where the vocabulary seems to have it */
-    uint64_t hash;  /* in the vocabulary */
-    td_str entry;   /* its text there */
-    char text[4 * TK_CACHED_BYTES + 4];
+    uint32_t word; /* of the batch */
+    tk_entry_look look;
 } fresh;
 
 /* What the steps of one group share. */
@@ -84,41 +81,15 @@ static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
     tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
 }
 
-static void ask_slots(group *g)
-{
-    const tk_vocab *v = g->f->bpe->vocab;
-    for (uint32_t i = 0; i < g->count; i++) {
-        fresh *x = &g->items[i];
-        x->entry = tk_entry_text(g->f, tk_batch_word(g->b, g->text, x->word), x->text);
-        x->hash = tk_vocab_hash(x->entry.ptr, x->entry.len);
-        __builtin_prefetch(tk_vocab_slot(v, x->hash));
-    }
-}
-
-static void ask_entries(group *g)
-{
-    const tk_vocab *v = g->f->bpe->vocab;
-    for (uint32_t i = 0; i < g->count; i++) {
-        fresh *x = &g->items[i];
-        x->guess = tk_vocab_guess(v, x->hash);
-        if (x->guess != UINT32_MAX)
-            __builtin_prefetch(v->block + x->guess);
-    }
-}
-
 /* Words that are entries go into the cache, the numbers of the others into rest. Returns how many
  * those are. */
 static uint32_t take_entries(group *g, uint16_t *rest)
 {
-    const tk_bpe *bpe = g->f->bpe;
     uint32_t left = 0;
     for (uint32_t i = 0; i < g->count; i++) {
         const fresh *x = &g->items[i];
-        uint32_t at =
-            x->guess != UINT32_MAX ? tk_vocab_place(bpe->vocab, x->entry, x->hash) : UINT32_MAX;
-        td_id id = at != UINT32_MAX ? tk_vocab_head_at(bpe->vocab, at).id : TK_NO_ID;
-        bool whole = bpe->ignore_merges && !tk_key_is_part(g->b->keys[x->word]);
-        if (id != TK_NO_ID && (whole || tk_id_bit(bpe->merges.proven, id)))
+        td_id id = tk_entry_answer(g->f, &x->look);
+        if (id != TK_NO_ID)
             put(g, x->word, &id, 1);
         else
             rest[left++] = (uint16_t)x->word;
@@ -163,7 +134,7 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
         for (; i < n && g.count < GROUP; i++) {
             td_str word = tk_batch_word(b, text, todo[i]);
             if (word.len <= TK_CACHED_BYTES) {
-                g.items[g.count].word = todo[i];
+                g.items[g.count] = (fresh){ todo[i], tk_entry_ask(f, b->keys[todo[i]]) };
                 g.count += !is_known(&g, todo[i]);
             } else if (!is_known_long(&g, word)) {
                 rest[left++] = todo[i];
@@ -171,8 +142,6 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
             }
         }
         found += g.count;
-        ask_slots(&g);
-        ask_entries(&g);
         left += take_entries(&g, rest + left);
     }
     merge_words(&g, rest, left);

@@ -13,24 +13,10 @@
 
 enum { STACK_SYMBOLS = 96 };
 
-static td_str with_marks(const tk_fast *f, td_str word, char *out)
+/* A word as the vocabulary of a byte-level model writes it. out has room for twice the word. */
+static td_str entry_text(const tk_fast *f, td_str word, char *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < word.len; i++) {
-        td_str s = word.ptr[i] == ' ' ? f->marks.mark : (td_str){ word.ptr + i, 1 };
-        for (size_t k = 0; k < s.len; k++)
-            out[n++] = s.ptr[k];
-    }
-    return (td_str){ out, n };
-}
-
-td_str tk_entry_text(const tk_fast *f, td_str word, char *out)
-{
-    size_t n = 0;
-    if (f->scanner == NULL && f->marks.mark.len == 0)
-        return word;
-    if (f->scanner == NULL)
-        return with_marks(f, word, out);
     for (size_t i = 0; i < word.len; i++) {
         uint16_t c = f->byte_chars[(uint8_t)word.ptr[i]];
         memcpy(out + n, &c, sizeof c);
@@ -41,8 +27,8 @@ td_str tk_entry_text(const tk_fast *f, td_str word, char *out)
 
 static bool find_entry(const tk_fast *f, td_str word, td_id *ret)
 {
-    char out[4 * STACK_SYMBOLS];
-    return tk_vocab_find(f->bpe->vocab, tk_entry_text(f, word, out), ret);
+    char out[2 * STACK_SYMBOLS + 1];
+    return tk_vocab_find(f->bpe->vocab, entry_text(f, word, out), ret);
 }
 
 /* As find_entry for long words, through the arena. */
@@ -50,10 +36,10 @@ static td_code find_long_entry(const tk_fast *f, tk_ctx *ctx, td_str word, bool 
                                td_id *ret, td_error *err)
 {
     td_arena_mark mark = td_arena_save(&ctx->arena);
-    char *out = td_arena_alloc_n(&ctx->arena, word.len, 2, 1);
+    char *out = td_arena_alloc_n(&ctx->arena, word.len + 1, 2, 1);
     if (out == NULL)
         return tk_nomem(ctx, err);
-    *ret_found = tk_vocab_find(f->bpe->vocab, tk_entry_text(f, word, out), ret);
+    *ret_found = tk_vocab_find(f->bpe->vocab, entry_text(f, word, out), ret);
     td_arena_rewind(&ctx->arena, mark);
     return TD_OK;
 }
@@ -181,12 +167,13 @@ static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint6
 {
     td_id ids[TK_LANE_SHORT] = { 0 };
     uint32_t count = 1;
-    bool whole = f->bpe->ignore_merges && !tk_key_is_part(key);
     const td_id *known = tk_cache_find(c, key, hash, ids, &count);
     if (known != NULL)
         return put_few(sink, known, count, err);
     c->fresh++;
-    if (!find_entry(f, word, &ids[0]) || (!whole && !tk_id_bit(f->bpe->merges.proven, ids[0]))) {
+    tk_entry_look look = tk_entry_ask(f, key);
+    ids[0] = tk_entry_answer(f, &look);
+    if (ids[0] == TK_NO_ID) {
         tk_lane l;
         tk_spell_lane(f, word, &l);
         tk_merge_lanes(&f->bpe->merges, &l, 1);

@@ -2,7 +2,7 @@
 #ifndef TD_SRC_TOKENIZER_FAST_MISS_H
 #define TD_SRC_TOKENIZER_FAST_MISS_H
 
-#include "tokenizer/fast.h"
+#include "tokenizer/key.h"
 #include "tokenizer/model/bpe_lanes.h"
 
 /* While many words are new, more are taken together, so that more are merged side by side. */
@@ -27,9 +27,31 @@ static inline td_str tk_batch_word(const tk_batch *b, td_str text, uint32_t i)
 td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
                     uint32_t hash, const char *text_end, tk_sink *sink, td_error *err);
 
-/* The text of an entry that stands for a word, or for what the model makes of its bytes. out has
- * room for twice the word, with marks for four times. */
-td_str tk_entry_text(const tk_fast *f, td_str word, char *out);
+/* A look for the entry that is what a short word becomes, in two steps. */
+typedef struct tk_entry_look {
+    uint64_t key[2], hash;
+    bool part;
+} tk_entry_look;
+
+TK_PREFETCHES tk_entry_look tk_entry_ask(const tk_fast *f, const uint64_t key[2])
+{
+    tk_entry_look k = { { key[0], key[1] & ~((uint64_t)TK_KEY_PART << 56) }, 0, false };
+    k.part = k.key[1] != key[1];
+    k.hash = tk_entry_hash(k.key);
+    __builtin_prefetch(tk_entry_line_of(&f->entries, k.hash));
+    return k;
+}
+
+/* TK_NO_ID: the word has to be merged, as have all of models of characters. */
+static inline td_id tk_entry_answer(const tk_fast *f, const tk_entry_look *k)
+{
+    if (f->scanner == NULL)
+        return TK_NO_ID;
+    td_id found = tk_entry_find(&f->entries, k->key, k->hash);
+    bool whole = f->bpe->ignore_merges && !k->part;
+    return found != TK_NO_ID && (whole || tk_entry_is_proven(found)) ? tk_entry_id(found)
+                                                                     : TK_NO_ID;
+}
 
 /* Spells a word of at most TK_LANE bytes. */
 void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l);
