@@ -13,10 +13,13 @@
 enum { TK_LINES = 1 << 14 /* 1 MiB */, TK_LINE_BYTES = 32, TK_LINE_IDS = 7 };
 
 typedef struct tk_line {
-    _Alignas(64) uint64_t first[2], last[2]; /* 16 bytes each, which overlap */
+    _Alignas(64) uint64_t first[2]; /* 16 bytes each, which overlap */
+    uint64_t last[2];
     td_id ids[TK_LINE_IDS];
     uint16_t len, count; /* len 0: empty */
 } tk_line;
+
+_Static_assert(sizeof(tk_line) == 64, "a line of the cache");
 
 /* The bytes of a word of TK_CACHED_BYTES + 1 to TK_LINE_BYTES. */
 typedef struct tk_line_key {
