@@ -10,7 +10,7 @@
 #include "tokenizer/key.h"
 #include "tokenizer/long_words.h"
 
-enum { GROUP = 32, SEEN = 1024 };
+enum { GROUP = 32, SEEN = 2048 };
 
 typedef struct fresh {
     uint32_t word; /* of the batch */
