@@ -10,7 +10,7 @@
 
 #include "tokenizer/fast.h"
 
-enum { TK_LINES = 1 << 14 /* 1 MiB */, TK_LINE_BYTES = 32, TK_LINE_IDS = 7 };
+enum { TK_LINES = 1 << 15 /* 2 MiB */, TK_LINE_BYTES = 32, TK_LINE_IDS = 7 };
 
 typedef struct tk_line {
     _Alignas(64) uint64_t first[2]; /* 16 bytes each, which overlap */
