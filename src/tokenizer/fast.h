@@ -74,7 +74,8 @@ typedef struct tk_cache {
     uint32_t more_len;
     td_slab line_table;
     struct tk_line *lines; /* in it: words that are longer (long_words.h) */
-    tk_long_slot *long_slots;
+    td_slab record_table;
+    tk_long_slot *long_slots; /* in it, as the records */
     uint32_t *records; /* length, count, bytes rounded up to words, ids */
     uint32_t records_len, long_count;
     bool off; /* for tests: every word is merged */

@@ -26,19 +26,17 @@ static const td_id *find_record(const tk_cache *c, td_str word, uint32_t *ret_co
     }
 }
 
+/* Slots and records share a table on large pages. */
 static bool have_records(tk_cache *c)
 {
+    size_t slots = SLOTS * sizeof *c->long_slots;
     if (c->records != NULL)
         return true;
-    c->long_slots = td_calloc(SLOTS, sizeof *c->long_slots);
-    c->records = td_malloc(WORDS * sizeof *c->records);
-    if (c->long_slots != NULL && c->records != NULL)
-        return true;
-    td_free(c->long_slots);
-    td_free(c->records);
-    c->long_slots = NULL;
-    c->records = NULL;
-    return false;
+    if (!td_slab_new(&c->record_table, slots + WORDS * sizeof *c->records))
+        return false;
+    c->long_slots = c->record_table.ptr;
+    c->records = (uint32_t *)(void *)((char *)c->record_table.ptr + slots);
+    return true;
 }
 
 static void put_record(tk_cache *c, td_str word, const td_id *ids, uint32_t count)
@@ -109,8 +107,7 @@ void tk_long_put(tk_cache *c, td_str word, const td_id *ids, uint32_t count)
 void tk_long_done(tk_cache *c)
 {
     td_slab_free(&c->line_table);
-    td_free(c->long_slots);
-    td_free(c->records);
+    td_slab_free(&c->record_table);
 }
 
 size_t tk_long_bytes(const tk_cache *c)
