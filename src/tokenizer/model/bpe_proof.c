@@ -144,17 +144,14 @@ static void prove_all(tk_bpe *bpe, tree *trees, const tk_merge *merges, uint32_t
 bool tk_bpe_prove(tk_bpe *bpe, const tk_merge *merges, uint32_t count)
 {
     size_t n = bpe->vocab->id_end;
-    tree *trees = td_calloc(n + 1, sizeof *trees);
+    td_slab trees;
     bpe->merges.proven = td_calloc(n / 64 + 1, sizeof *bpe->merges.proven);
-    if (trees == NULL || bpe->merges.proven == NULL) {
-        td_free(trees);
+    if (bpe->merges.proven == NULL || !td_slab_new(&trees, (n + 1) * sizeof(tree)))
         return false;
-    }
     if (bpe->byte_fallback)
         count = 0;
-    td_expect_random(trees, (n + 1) * sizeof *trees);
-    prove_chars(bpe, trees);
-    prove_all(bpe, trees, merges, count);
-    td_free(trees);
+    prove_chars(bpe, trees.ptr);
+    prove_all(bpe, trees.ptr, merges, count);
+    td_slab_free(&trees);
     return true;
 }

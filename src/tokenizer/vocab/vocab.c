@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sys/random.h>
 
-#include "base/alloc.h"
 #include "base/thread.h"
 
 enum { TEXT_SLACK = 16, ID_END_MAX = 1 << 28, AHEAD = 16, HEAD = sizeof(tk_vocab_head) };
@@ -56,7 +55,7 @@ void tk_vocab_free(tk_vocab *v)
     if (v == NULL)
         return;
     td_free(v->block);
-    td_free(v->slots);
+    td_slab_free(&v->table);
     td_free(v->by_id);
     td_free(v);
 }
@@ -140,10 +139,9 @@ static bool make_slots(tk_vocab *v)
     uint64_t n = 16;
     while (n * 2 < (uint64_t)v->count * 3)
         n *= 2;
-    v->slots = td_calloc(n, sizeof *v->slots);
-    if (v->slots == NULL)
+    if (!td_slab_new(&v->table, n * sizeof *v->slots))
         return false;
-    td_expect_random(v->slots, n * sizeof *v->slots);
+    v->slots = v->table.ptr;
     v->slot_mask = n - 1;
     fill_slots(v);
     return true;

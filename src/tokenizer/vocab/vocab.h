@@ -9,13 +9,14 @@
 
 #include <string.h>
 
-#include "tokdrain/base.h"
+#include "base/alloc.h"
 #include "tokdrain/tokenizer.h"
 
 typedef struct tk_vocab {
     char *block; /* the entries, with 16 readable bytes behind the last */
     uint32_t size, cap; /* of block */
     uint32_t count;
+    td_slab table;   /* of the slots */
     uint64_t *slots; /* hash tag in the high half, place + 1 in the low one; 0: empty. NULL until
                       * the vocabulary is sealed */
     uint64_t slot_mask;
