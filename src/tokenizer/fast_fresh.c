@@ -47,15 +47,15 @@ static uint32_t ask_cache(group *g, const uint16_t *words, uint32_t n, uint16_t 
     size_t most = g->f->bpe->ignore_merges ? TK_CACHED_BYTES : TK_LANE;
     uint32_t left = 0;
     for (uint32_t i = 0; i < n; i++) {
-        size_t len = tk_batch_word(b, g->text, words[i]).len;
-        bool is_short = len <= TK_CACHED_BYTES;
+        td_str word = tk_batch_word(b, g->text, words[i]);
+        bool is_short = word.len <= TK_CACHED_BYTES;
         uint32_t hash = is_short ? b->hashes[words[i]] : (uint32_t)b->keys[words[i]][0];
-        if (len > most)
+        if (word.len > most)
             continue;
         if (is_short)
             __builtin_prefetch(tk_other_pair(g->c, hash));
         else
-            __builtin_prefetch(tk_other_line(g->c, hash));
+            tk_long_ask(g->c, word, hash);
         todo[left] = words[i];
         left += !was_seen(g, words[i], hash);
     }

@@ -1,19 +1,14 @@
 /* long_words.c - see long_words.h. */
 #include "tokenizer/long_words.h"
 
-#include "tokenizer/vocab/vocab.h"
-
-enum {
-    SLOTS = 1 << 16, /* 512 KiB */
-    WORDS = 1 << 19, /* 2 MiB of records */
-};
+enum { WORDS = 1 << 19 /* 2 MiB of records */ };
 
 static const td_id *find_record(const tk_cache *c, td_str word, uint32_t *ret_count)
 {
     if (c->records == NULL)
         return NULL;
     uint64_t hash = tk_vocab_hash(word.ptr, word.len);
-    for (uint32_t at = (uint32_t)hash % SLOTS;; at = (at + 1) % SLOTS) {
+    for (uint32_t at = (uint32_t)hash % TK_LONG_SLOTS;; at = (at + 1) % TK_LONG_SLOTS) {
         const tk_long_slot *s = &c->long_slots[at];
         if (s->at == 0)
             return NULL;
@@ -29,7 +24,7 @@ static const td_id *find_record(const tk_cache *c, td_str word, uint32_t *ret_co
 /* Slots and records share a table on large pages. */
 static bool have_records(tk_cache *c)
 {
-    size_t slots = SLOTS * sizeof *c->long_slots;
+    size_t slots = TK_LONG_SLOTS * sizeof *c->long_slots;
     if (c->records != NULL)
         return true;
     if (!td_slab_new(&c->record_table, slots + WORDS * sizeof *c->records))
@@ -45,8 +40,8 @@ static void put_record(tk_cache *c, td_str word, const td_id *ids, uint32_t coun
     uint32_t words = (uint32_t)(word.len + 3) / 4, need = 2 + words + count;
     if (!have_records(c))
         return;
-    if (need > WORDS - c->records_len || c->long_count >= SLOTS / 2) {
-        memset(c->long_slots, 0, SLOTS * sizeof *c->long_slots);
+    if (need > WORDS - c->records_len || c->long_count >= TK_LONG_SLOTS / 2) {
+        memset(c->long_slots, 0, TK_LONG_SLOTS * sizeof *c->long_slots);
         if (c->lines != NULL)
             memset(c->lines, 0, TK_LINES * sizeof *c->lines);
         c->records_len = c->long_count = 0;
@@ -56,9 +51,9 @@ static void put_record(tk_cache *c, td_str word, const td_id *ids, uint32_t coun
     r[1] = count;
     memcpy(r + 2, word.ptr, word.len);
     memcpy(r + 2 + words, ids, count * sizeof *ids);
-    uint32_t at = (uint32_t)hash % SLOTS;
+    uint32_t at = (uint32_t)hash % TK_LONG_SLOTS;
     while (c->long_slots[at].at != 0)
-        at = (at + 1) % SLOTS;
+        at = (at + 1) % TK_LONG_SLOTS;
     c->long_slots[at] = (tk_long_slot){ (uint32_t)(hash >> 32), c->records_len + 1 };
     c->records_len += need;
     c->long_count++;
@@ -113,5 +108,5 @@ void tk_long_done(tk_cache *c)
 size_t tk_long_bytes(const tk_cache *c)
 {
     size_t n = c->lines != NULL ? TK_LINES * sizeof *c->lines : 0;
-    return c->records != NULL ? n + SLOTS * sizeof *c->long_slots + WORDS * 4 : n;
+    return c->records != NULL ? n + TK_LONG_SLOTS * sizeof *c->long_slots + WORDS * 4 : n;
 }

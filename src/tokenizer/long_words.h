@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "tokenizer/fast.h"
+#include "tokenizer/vocab/vocab.h"
 
 enum { TK_LINES = 1 << 15 /* 2 MiB */, TK_LINE_BYTES = 32, TK_LINE_IDS = 7 };
+enum { TK_LONG_SLOTS = 1 << 16 /* 512 KiB */ };
 
 typedef struct tk_line {
     _Alignas(64) uint64_t first[2]; /* 16 bytes each, which overlap */
@@ -75,6 +77,15 @@ static inline const td_id *tk_line_find(const tk_cache *c, td_str word, uint32_t
         }
     }
     return NULL;
+}
+
+/* Brings what tk_long_find looks at behind the line that a word belongs to. hash: of its line. */
+TK_PREFETCHES void tk_long_ask(const tk_cache *c, td_str word, uint32_t hash)
+{
+    if (c->lines != NULL)
+        __builtin_prefetch(tk_other_line(c, hash));
+    if (c->records != NULL)
+        __builtin_prefetch(&c->long_slots[tk_vocab_hash(word.ptr, word.len) % TK_LONG_SLOTS]);
 }
 
 /* The ids of a long word wherever it is; NULL: not there. */
