@@ -16,6 +16,7 @@ if [ $# = 0 ]; then
     done
 fi
 mkdir -p build-fuzz/crashes
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 for name; do
     echo "== fuzz $name: $seconds seconds"
     mkdir -p "build-fuzz/corpus/$name"

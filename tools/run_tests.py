@@ -83,6 +83,7 @@ def run_pytest(build, tally, arguments):
     environment = dict(os.environ, TD_BUILD=str(build),
                        TOKDRAIN_SHARED=os.environ.get("TOKDRAIN_SHARED")
                        or str(ROOT.parent / "shared"))
+    environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     workers = ["-n", str(min(len(os.sched_getaffinity(0)), 4))]
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers,
                            "--continue-on-collection-errors",

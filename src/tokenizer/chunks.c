@@ -227,7 +227,7 @@ static bool read_added(tk_chunks *c, const tk_added *a)
 static void choose_kind(tk_chunks *c, const td_tokenizer *tok)
 {
     const tk_fast *fast = tok->fast;
-    if (fast == NULL || tok->always_track || !read_added(c, &tok->added))
+    if (fast == NULL || fast->prefix_space || tok->always_track || !read_added(c, &tok->added))
         return;
     if (fast->scanner != NULL) {
         if (fast->scanner->letter_ends && words_norm(c, tok->norm))

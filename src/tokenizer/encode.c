@@ -66,37 +66,56 @@ static void original_span(const tk_text *t, uint32_t start, uint32_t end, bool e
     *ret_end = t->align[end - 1].end;
 }
 
-/* Step 5 for one piece. */
-static td_code run_model(td_encoder *enc, const tk_piece *p, tk_encoding *e, td_error *err)
+static td_str value_of(const tk_model *model, const tk_token *t, const tk_text *piece)
+{
+    if (t->value == TK_VALUE_SPAN)
+        return (td_str){ piece->ptr + t->start, t->end - t->start };
+    return t->value == TK_VALUE_UNK ? model->unk_token : model->id_to_token(model, t->id);
+}
+
+/* Puts the tokens that the model made of a piece. */
+static td_code put_tokens(td_encoder *enc, const tk_text *piece, tk_encoding *e, td_error *err)
 {
     const tk_model *model = enc->tok->model;
-    tk_ctx *ctx = &enc->ctx;
-    tk_tokens *tokens = &ctx->model;
-    tokens->count = 0;
-    td_str piece = { p->text.ptr, p->text.len };
-    TD_TRY(model->tokenize(model, ctx, piece, tokens, err));
-    tk_check_model(model, piece, tokens);
-    TD_TRY(tk_encoding_reserve(ctx, e, tokens->count, err));
+    const tk_tokens *tokens = &enc->ctx.model;
+    TD_TRY(tk_encoding_reserve(&enc->ctx, e, tokens->count, err));
+    if (e->starts == NULL) {
+        for (uint32_t i = 0; i < tokens->count; i++)
+            e->ids[e->count + i] = tokens->items[i].id;
+        e->count += tokens->count;
+        return TD_OK;
+    }
     for (uint32_t i = 0; i < tokens->count; i++) {
         const tk_token *t = &tokens->items[i];
         uint32_t start = 0, end = 0;
-        td_str value = t->value;
-        if (e->starts != NULL) {
-            original_span(&p->text, t->start, t->end, model->empty_at_start, &start, &end);
-            if (value.ptr == NULL)
-                value = model->id_to_token(model, t->id);
-        }
-        put_id(e, t->id, start, end, value);
+        original_span(piece, t->start, t->end, model->empty_at_start, &start, &end);
+        put_id(e, t->id, start, end, value_of(model, t, piece));
     }
     return TD_OK;
 }
 
+/* Step 5 for one piece; last: the one that the tokens of the context are of, or NULL. */
+static td_code run_model(td_encoder *enc, const tk_text *p, const tk_text *last, tk_encoding *e,
+                         td_error *err)
+{
+    const tk_model *model = enc->tok->model;
+    td_str piece = { p->ptr, p->len };
+    if (last == NULL || last->len != p->len || memcmp(last->ptr, p->ptr, p->len) != 0) {
+        enc->ctx.model.count = 0;
+        TD_TRY(model->tokenize(model, &enc->ctx, piece, &enc->ctx.model, err));
+        tk_check_model(model, piece, &enc->ctx.model);
+    }
+    return put_tokens(enc, p, e, err);
+}
+
 static td_code run_models(td_encoder *enc, const tk_pieces *pieces, tk_encoding *e, td_error *err)
 {
+    const tk_text *last = NULL;
     for (uint32_t i = 0; i < pieces->count; i++) {
         const tk_piece *p = &pieces->items[i];
         if (p->id == TK_NO_ID) {
-            TD_TRY(run_model(enc, p, e, err));
+            TD_TRY(run_model(enc, &p->text, last, e, err));
+            last = &p->text;
             continue;
         }
         uint32_t start = 0, end = 0;
@@ -123,12 +142,30 @@ static td_code post_process(td_encoder *enc, unsigned flags, tk_encoding *e, td_
     return tok->padding != NULL ? tk_pad(tok->padding, &enc->ctx, e, err) : TD_OK;
 }
 
+/* A space goes in front of words that have none. */
+static td_code prefix_space(tk_ctx *ctx, td_str *text, td_error *err)
+{
+    if (text->ptr[0] == ' ')
+        return TD_OK;
+    if (text->len >= UINT32_MAX - 1)
+        return td_fail(err, TD_E_LIMIT, "normalized text is too long");
+    char *to = td_arena_alloc(&ctx->arena, text->len + 1, 1);
+    if (to == NULL)
+        return tk_nomem(ctx, err);
+    to[0] = ' ';
+    memcpy(to + 1, text->ptr, text->len);
+    *text = (td_str){ to, text->len + 1 };
+    return TD_OK;
+}
+
 /* Steps 4 and 5 the fast way. */
 static td_code fast_words(td_encoder *enc, td_str text, tk_sink *sink, td_error *err)
 {
     const tk_fast *fast = enc->tok->fast;
     const tk_metaspace *spaces = fast->spaces;
     tk_ctx *ctx = &enc->ctx;
+    if (fast->prefix_space)
+        TD_TRY(prefix_space(ctx, &text, err));
     if (spaces == NULL)
         return tk_fast_words(fast, &enc->cache, ctx, text, sink, err);
     bool head = text.ptr == ctx->input.ptr ? tk_metaspace_heads(spaces, ctx)
@@ -218,6 +255,8 @@ static td_code begin(td_encoder *enc, td_str *given, unsigned flags, td_error *e
     TD_TRY(tk_encoder_reset(enc, &ptr, text.len, err));
     text.ptr = ptr;
     ctx->model = (tk_tokens){ 0 };
+    ctx->matches = (tk_matches){ 0 };
+    ctx->pieces = (tk_pieces){ 0 };
     ctx->input = *given = text;
     ctx->inside = (flags & TK_ENCODE_INSIDE) != 0;
     ctx->joined = (flags & TK_ENCODE_JOINED) != 0;

@@ -125,7 +125,7 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
         return TD_E_INTERNAL;
     f->bpe = bpe;
     f->loops = tk_loops_of(td_cpu_best());
-    f->scanner = pretok != NULL ? tk_scanner_of(pretok) : NULL;
+    f->scanner = pretok != NULL ? tk_scanner_of(pretok, &f->prefix_space) : NULL;
     if (f->scanner != NULL) {
         f->run = tk_scan_best(f->scanner->run, td_cpu_best());
         if (!has_all_bytes(f))

@@ -23,6 +23,7 @@
 typedef struct tk_fast {
     const tk_scanner *scanner;         /* NULL: a model of characters, words end at cuts */
     tk_scan_fn run;                    /* of the scanner, for this CPU */
+    bool prefix_space;                 /* texts get a space in front where they have none */
     const struct tk_loops *loops;      /* for this CPU, too */
     const struct tk_metaspace *spaces; /* marks to put for spaces first; NULL: none */
     tk_spaces marks;                   /* mark.len != 0: words may hold spaces for marks */

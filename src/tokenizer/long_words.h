@@ -49,10 +49,11 @@ static inline bool tk_has_lines(size_t len)
     return len > TK_CACHED_BYTES && len <= TK_LINE_BYTES;
 }
 
-/* The line that a word belongs to. There may be no lines. */
+/* The line that a word belongs to; where there are no lines an address that says nothing, which may
+ * still be asked for ahead. */
 static inline tk_line *tk_own_line(const tk_cache *c, uint32_t hash)
 {
-    return &c->lines[hash % TK_LINES];
+    return (tk_line *)((uintptr_t)c->lines + hash % TK_LINES * sizeof(tk_line));
 }
 
 static inline tk_line *tk_other_line(const tk_cache *c, uint32_t hash)

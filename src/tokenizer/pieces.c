@@ -7,76 +7,56 @@
 #include "base/utf8.h"
 #include "tokenizer/pipeline.h"
 
+enum { ITEMS_MIN = 16 };
+
 td_code tk_nomem(tk_ctx *ctx, td_error *err)
 {
     return td_arena_fail(&ctx->arena, err);
 }
 
-/* Doubles an array in the arena. */
-static void *grow(tk_ctx *ctx, const void *old, size_t count, size_t *cap, size_t size)
+/* Makes room for extra more items of an array in the arena: twice as many as there were, or as many
+ * as are wanted. */
+static td_code reserve(tk_ctx *ctx, void **items, uint32_t count, uint32_t *cap, uint32_t extra,
+                       size_t size, td_error *err)
 {
-    size_t want = *cap < 32 ? 64 : *cap * 2;
+    if (extra <= *cap - count)
+        return TD_OK;
+    if (*cap >= UINT32_MAX / 4 || extra >= UINT32_MAX / 4)
+        return td_fail(err, TD_E_LIMIT, "text has too many pieces");
+    uint32_t want = *cap < ITEMS_MIN / 2 ? ITEMS_MIN : *cap * 2;
+    if (want < count + extra)
+        want = count + extra;
     void *to = td_arena_alloc_n(&ctx->arena, want, size, _Alignof(max_align_t));
     if (to == NULL)
-        return NULL;
+        return tk_nomem(ctx, err);
     if (count != 0)
-        memcpy(to, old, count * size);
+        memcpy(to, *items, count * size);
+    *items = to;
     *cap = want;
-    return to;
+    return TD_OK;
 }
 
-static td_code grow32(tk_ctx *ctx, void **items, uint32_t count, uint32_t *cap, size_t size,
-                      td_error *err)
+td_code tk_pieces_reserve(tk_ctx *ctx, tk_pieces *p, uint32_t extra, td_error *err)
 {
-    size_t wide = *cap;
-    if (wide >= UINT32_MAX / 2)
-        return td_fail(err, TD_E_LIMIT, "text has too many pieces");
-    void *to = grow(ctx, *items, count, &wide, size);
-    if (to == NULL)
-        return tk_nomem(ctx, err);
-    *items = to;
-    *cap = (uint32_t)wide;
-    return TD_OK;
+    return reserve(ctx, (void **)&p->items, p->count, &p->cap, extra, sizeof *p->items, err);
 }
 
 td_code tk_pieces_add(tk_ctx *ctx, tk_pieces *p, const tk_piece *piece, td_error *err)
 {
-    if (p->count == p->cap)
-        TD_TRY(grow32(ctx, (void **)&p->items, p->count, &p->cap, sizeof *p->items, err));
+    TD_TRY(tk_pieces_reserve(ctx, p, 1, err));
     p->items[p->count++] = *piece;
     return TD_OK;
 }
 
 td_code tk_tokens_reserve(tk_ctx *ctx, tk_tokens *t, uint32_t extra, td_error *err)
 {
-    if (extra <= t->cap - t->count)
-        return TD_OK;
-    if (t->cap >= UINT32_MAX / 4 || extra >= UINT32_MAX / 4)
-        return td_fail(err, TD_E_LIMIT, "text has too many pieces");
-    uint32_t cap = t->count + extra > t->cap * 2 ? t->count + extra : t->cap * 2;
-    tk_token *to = td_arena_array(&ctx->arena, tk_token, cap);
-    if (to == NULL)
-        return tk_nomem(ctx, err);
-    if (t->count != 0)
-        memcpy(to, t->items, t->count * sizeof *to);
-    t->items = to;
-    t->cap = cap;
-    return TD_OK;
-}
-
-td_code tk_tokens_add(tk_ctx *ctx, tk_tokens *t, tk_token token, td_error *err)
-{
-    if (t->count == t->cap)
-        TD_TRY(grow32(ctx, (void **)&t->items, t->count, &t->cap, sizeof *t->items, err));
-    t->items[t->count++] = token;
-    return TD_OK;
+    return reserve(ctx, (void **)&t->items, t->count, &t->cap, extra, sizeof *t->items, err);
 }
 
 td_code tk_matches_add(tk_ctx *ctx, tk_matches *m, uint32_t start, uint32_t end, bool hit,
                        td_error *err)
 {
-    if (m->count == m->cap)
-        TD_TRY(grow32(ctx, (void **)&m->items, m->count, &m->cap, sizeof *m->items, err));
+    TD_TRY(reserve(ctx, (void **)&m->items, m->count, &m->cap, 1, sizeof *m->items, err));
     m->items[m->count++] = (tk_match){ start, end, hit };
     return TD_OK;
 }
@@ -129,7 +109,9 @@ tk_text tk_text_slice(const tk_text *text, uint32_t start, uint32_t end)
 td_code tk_pretok_each(tk_ctx *ctx, tk_pieces *pieces, tk_split_fn fn, const void *self,
                        td_error *err)
 {
-    tk_pieces out = { 0 };
+    tk_pieces out = ctx->pieces;
+    out.count = 0;
+    TD_TRY(tk_pieces_reserve(ctx, &out, pieces->count, err));
     for (uint32_t i = 0; i < pieces->count; i++) {
         const tk_piece *p = &pieces->items[i];
         if (p->id != TK_NO_ID) {
@@ -141,6 +123,7 @@ td_code tk_pretok_each(tk_ctx *ctx, tk_pieces *pieces, tk_split_fn fn, const voi
                out.items[out.count - 1].text.len == 0)
             out.count--;
     }
+    ctx->pieces = *pieces;
     *pieces = out;
     return TD_OK;
 }
@@ -195,22 +178,24 @@ static void join_backward(tk_matches *m)
     }
     m->items += n;
     m->count -= n;
-    m->cap -= n;
 }
 
-td_code tk_split(tk_ctx *ctx, const tk_text *text, tk_matches *m, tk_behavior behavior,
+td_code tk_split(tk_ctx *ctx, const tk_text *text, const tk_matches *m, tk_behavior behavior,
                  tk_pieces *out, td_error *err)
 {
+    tk_matches parts = *m;
     if (behavior == TK_MERGED_WITH_NEXT)
-        join_backward(m);
+        join_backward(&parts);
     else if (behavior == TK_MERGED_WITH_PREVIOUS || behavior == TK_CONTIGUOUS)
-        join_forward(m, behavior);
-    for (uint32_t i = 0; i < m->count; i++) {
-        const tk_match *it = &m->items[i];
+        join_forward(&parts, behavior);
+    TD_TRY(tk_pieces_reserve(ctx, out, parts.count, err));
+    for (uint32_t i = 0; i < parts.count; i++) {
+        const tk_match *it = &parts.items[i];
         if (it->start == it->end || (behavior == TK_REMOVED && it->hit))
             continue;
-        tk_piece piece = { tk_text_slice(text, it->start, it->end), TK_NO_ID };
-        TD_TRY(tk_pieces_add(ctx, out, &piece, err));
+        tk_piece *piece = &out->items[out->count++];
+        piece->text = tk_text_slice(text, it->start, it->end);
+        piece->id = TK_NO_ID;
     }
     return TD_OK;
 }

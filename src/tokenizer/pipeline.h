@@ -46,18 +46,35 @@ typedef struct tk_pieces {
     uint32_t count, cap;
 } tk_pieces;
 
-/* What the model makes of one piece; start and end are bytes of the piece. value is the token's
- * text where that is not the vocabulary's (ptr NULL: it is). */
+typedef enum tk_value {
+    TK_VALUE_ENTRY, /* the vocabulary's text of the id */
+    TK_VALUE_SPAN,  /* what stands from start to end */
+    TK_VALUE_UNK,   /* the model's unk_token */
+} tk_value;
+
+/* What the model makes of one piece; start and end are bytes of the piece, value says what the text
+ * of the token is. */
 typedef struct tk_token {
     td_id id;
     uint32_t start, end;
-    td_str value;
+    tk_value value;
 } tk_token;
 
 typedef struct tk_tokens {
     tk_token *items;
     uint32_t count, cap;
 } tk_tokens;
+
+/* Matches and the text between them; together they cover the text from 0 to its end. */
+typedef struct tk_match {
+    uint32_t start, end;
+    bool hit;
+} tk_match;
+
+typedef struct tk_matches {
+    tk_match *items;
+    uint32_t count, cap;
+} tk_matches;
 
 /* The result while post-processors work on it. starts, ends (bytes of the input) and values are
  * NULL when ctx->track is off. A template makes several parts of it, which processors behind it
@@ -83,7 +100,9 @@ typedef struct tk_ctx {
     void *region;    /* the regex engine's registers, made on first use */
     const atomic_bool *cancel; /* NULL: none */
     uint64_t deadline_ns;      /* 0: none */
-    tk_tokens model; /* tokens of the piece being tokenized; storage is reused */
+    tk_tokens model;    /* tokens of the piece being tokenized; storage is reused */
+    tk_matches matches; /* in the piece being split; storage is reused */
+    tk_pieces pieces;   /* of the pre-tokenizer before: storage for the next one */
 } tk_ctx;
 
 /* ---- components ---- */
@@ -130,6 +149,7 @@ struct tk_model {
     td_id (*id_end)(const tk_model *self);      /* 1 + the largest id */
     /* Appends `, "key": value` pairs for td_tokenizer_describe; may be NULL. */
     td_code (*describe)(const tk_model *self, td_buf *out);
+    td_str unk_token; /* of tokens with TK_VALUE_UNK */
     /* An empty token stands where the byte at its start does, not at that place of the input. */
     bool empty_at_start;
 };
@@ -168,9 +188,19 @@ struct tk_detok {
 
 /* ---- pieces (pieces.c) ---- */
 
+/* Makes room for extra more. */
+td_code tk_pieces_reserve(tk_ctx *ctx, tk_pieces *p, uint32_t extra, td_error *err);
 td_code tk_pieces_add(tk_ctx *ctx, tk_pieces *p, const tk_piece *piece, td_error *err);
 td_code tk_tokens_reserve(tk_ctx *ctx, tk_tokens *t, uint32_t extra, td_error *err);
-td_code tk_tokens_add(tk_ctx *ctx, tk_tokens *t, tk_token token, td_error *err);
+
+static inline td_code tk_tokens_add(tk_ctx *ctx, tk_tokens *t, tk_token token, td_error *err)
+{
+    if (t->count == t->cap)
+        TD_TRY(tk_tokens_reserve(ctx, t, 1, err));
+    t->items[t->count++] = token;
+    return TD_OK;
+}
+
 /* Makes room for extra more entries. */
 td_code tk_encoding_reserve(tk_ctx *ctx, tk_encoding *enc, size_t extra, td_error *err);
 
@@ -194,16 +224,12 @@ typedef enum tk_behavior {
     TK_CONTIGUOUS,
 } tk_behavior;
 
-/* Matches and the text between them; together they cover the text from 0 to its end. */
-typedef struct tk_match {
-    uint32_t start, end;
-    bool hit;
-} tk_match;
-
-typedef struct tk_matches {
-    tk_match *items;
-    uint32_t count, cap;
-} tk_matches;
+/* An empty list in the storage of the call, for pre-tokenizers. */
+static inline tk_matches *tk_matches_start(tk_ctx *ctx)
+{
+    ctx->matches.count = 0;
+    return &ctx->matches;
+}
 
 td_code tk_matches_add(tk_ctx *ctx, tk_matches *m, uint32_t start, uint32_t end, bool hit,
                        td_error *err);
@@ -211,7 +237,7 @@ td_code tk_matches_add(tk_ctx *ctx, tk_matches *m, uint32_t start, uint32_t end,
 td_code tk_matches_chars(tk_ctx *ctx, const tk_text *text, bool (*is_hit)(const void *, uint32_t),
                          const void *self, tk_matches *ret, td_error *err);
 /* Appends the parts of text; m is used up. */
-td_code tk_split(tk_ctx *ctx, const tk_text *text, tk_matches *m, tk_behavior behavior,
+td_code tk_split(tk_ctx *ctx, const tk_text *text, const tk_matches *m, tk_behavior behavior,
                  tk_pieces *out, td_error *err);
 
 /* ---- editing a text (edit.c) ---- */

@@ -58,8 +58,12 @@ static uint32_t pick_part(const made *m)
 }
 
 /* ordered: merges come in the order in which a trainer would make them. twins: two entries share
- * an id, as in broken files. */
-static void put_model(td_buf *b, uint32_t merges, bool ordered, bool ignore_merges, bool twins)
+ * an id, as in broken files. prefix: texts get a space in front. */
+typedef struct kind {
+    bool ordered, ignore_merges, twins, prefix;
+} kind;
+
+static void put_model(td_buf *b, uint32_t merges, kind k)
 {
     static made m;
     static uint32_t pairs[ENTRIES_MAX][2];
@@ -83,18 +87,18 @@ static void put_model(td_buf *b, uint32_t merges, bool ordered, bool ignore_merg
         pairs[n][0] = left;
         pairs[n++][1] = right;
     }
-    for (uint32_t i = n; !ordered && i > 1; i--) {
+    for (uint32_t i = n; !k.ordered && i > 1; i--) {
         uint32_t other = pick(i), left = pairs[other][0], right = pairs[other][1];
         memcpy(pairs[other], pairs[i - 1], sizeof *pairs);
         pairs[i - 1][0] = left;
         pairs[i - 1][1] = right;
     }
     td_buf_printf(b, "\"model\": {\"type\": \"BPE\", \"ignore_merges\": %s, \"vocab\": {",
-                  ignore_merges ? "true" : "false");
+                  k.ignore_merges ? "true" : "false");
     for (uint32_t i = 0; i < m.count; i++) {
         td_buf_put(b, i != 0 ? TD_STR(", ") : TD_STR(""));
         put_text(b, m.entries[i], m.lens[i]);
-        td_buf_printf(b, ": %u", twins && i + 1 == m.count && i >= 256 ? i - 1 : i);
+        td_buf_printf(b, ": %u", k.twins && i + 1 == m.count && i >= 256 ? i - 1 : i);
     }
     td_buf_put(b, TD_STR("}, \"merges\": ["));
     for (uint32_t i = 0; i < n; i++) {
@@ -107,18 +111,19 @@ static void put_model(td_buf *b, uint32_t merges, bool ordered, bool ignore_merg
     td_buf_put(b, TD_STR("]}"));
 }
 
-static td_tokenizer *make(uint32_t merges, bool ordered, bool ignore_merges, bool twins)
+static td_tokenizer *make(uint32_t merges, kind k)
 {
     td_buf b = { 0 };
-    td_buf_put(&b,
-               TD_STR("{\"added_tokens\": [], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
-                      "\"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
-                      "\"use_regex\": true}, "));
-    put_model(&b, merges, ordered, ignore_merges, twins);
+    td_buf_printf(&b,
+                  "{\"added_tokens\": [], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
+                  "\"ByteLevel\", \"add_prefix_space\": %s, \"trim_offsets\": true, "
+                  "\"use_regex\": true}, ",
+                  k.prefix ? "true" : "false");
+    put_model(&b, merges, k);
     td_buf_put(&b, TD_STR("}"));
     td_buf_byte(&b, '\0');
     td_tokenizer *tok = load(b.ptr);
-    assert_int_equal(tok->fast != NULL, !twins);
+    assert_int_equal(tok->fast != NULL, !k.twins);
     td_buf_done(&b);
     return tok;
 }
@@ -186,9 +191,9 @@ static void set_cpu(td_tokenizer *tok, td_cpu cpu)
         f->run = tk_scan_best(f->scanner->run, cpu);
 }
 
-static void run_model(uint32_t merges, bool ordered, bool ignore_merges, bool twins, td_cpu cpu)
+static void run_model(uint32_t merges, kind k, td_cpu cpu)
 {
-    td_tokenizer *tok = make(merges, ordered, ignore_merges, twins);
+    td_tokenizer *tok = make(merges, k);
     set_cpu(tok, cpu);
     td_encoder *cached = td_encoder_new(tok), *uncached = td_encoder_new(tok);
     td_encoder *general = td_encoder_new(tok);
@@ -217,7 +222,8 @@ static void test_random_models(void **unused)
     (void)unused;
     for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++)
         for (int i = 0; i < 140; i++)
-            run_model(1 + pick(140), i % 2 == 0, i % 5 == 0, i % 7 == 0, cpu);
+            run_model(1 + pick(140), (kind){ i % 2 == 0, i % 5 == 0, i % 7 == 0, i % 11 == 0 },
+                      cpu);
 }
 
 /* Every entry of real models, as a text of its own. */
@@ -243,7 +249,7 @@ static void test_real_entries(void **unused)
 static void test_many_words(void **unused)
 {
     (void)unused;
-    td_tokenizer *tok = make(120, true, false, false);
+    td_tokenizer *tok = make(120, (kind){ .ordered = true });
     td_encoder *enc = td_encoder_new(tok), *general = td_encoder_new(tok);
     tk_encoder_force(general, TK_FORCE_GENERAL);
     static char text[1 << 16];
@@ -263,7 +269,7 @@ static void test_many_words(void **unused)
 static void test_new_words_again(void **unused)
 {
     (void)unused;
-    td_tokenizer *tok = make(120, true, false, false);
+    td_tokenizer *tok = make(120, (kind){ .ordered = true });
     td_encoder *enc = td_encoder_new(tok);
     td_error err = TD_ERROR_INIT;
     static char text[1 << 10];

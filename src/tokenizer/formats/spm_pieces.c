@@ -20,13 +20,12 @@ td_code tk_spm_put(spm_output *o, td_id id, uint32_t len, td_error *err)
             TD_TRY(tk_tokens_add(o->ctx, o->out, t, err));
         }
     } else if (unknown && o->after_unknown) {
-        tk_token *t = &o->out->items[o->out->count - 1];
-        t->end = end;
-        t->value.len += len;
+        o->out->items[o->out->count - 1].end = end;
     } else {
-        tk_token t = { .id = unknown ? m->unk : id, .start = start, .end = end };
-        if (unknown)
-            t.value = text;
+        tk_token t = { .id = unknown ? m->unk : id,
+                       .start = start,
+                       .end = end,
+                       .value = unknown ? TK_VALUE_SPAN : TK_VALUE_ENTRY };
         TD_TRY(tk_tokens_add(o->ctx, o->out, t, err));
     }
     o->after_unknown = unknown;

@@ -124,12 +124,14 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
     TD_TRY(tk_bpe_merge(b, ctx, &sp.s, err));
     /* Symbols lie above the mark, tokens may have to grow there too: keep the symbols then. */
     bool fits = out->cap - out->count >= sp.s.count;
+    TD_TRY(tk_tokens_reserve(ctx, out, sp.s.count, err));
+    tk_token *to = out->items + out->count;
     uint32_t at = 0;
     for (uint32_t i = 0; i < sp.s.count; i++) {
-        tk_token t = { .id = sp.s.ids[i], .start = at, .end = at + sp.s.lens[i] };
-        TD_TRY(tk_tokens_add(ctx, out, t, err));
-        at = t.end;
+        to[i] = (tk_token){ .id = sp.s.ids[i], .start = at, .end = at + sp.s.lens[i] };
+        at = to[i].end;
     }
+    out->count += sp.s.count;
     if (fits)
         td_arena_rewind(&ctx->arena, mark);
     return TD_OK;

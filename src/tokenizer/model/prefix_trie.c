@@ -112,3 +112,21 @@ tk_prefix_trie *tk_prefix_trie_new(const td_str *texts, const uint32_t *values, 
     tk_prefix_trie_free(t);
     return NULL;
 }
+
+tk_prefix_trie *tk_prefix_trie_of(const tk_vocab *vocab)
+{
+    tk_prefix_trie *t = NULL;
+    td_str *texts = td_calloc((size_t)vocab->count + 1, sizeof *texts);
+    td_id *ids = td_calloc((size_t)vocab->count + 1, sizeof *ids);
+    uint32_t n = 0;
+    if (texts != NULL && ids != NULL) {
+        for (uint32_t at = 0; at < vocab->size; at = tk_vocab_next(vocab, at)) {
+            texts[n] = tk_vocab_text(vocab, at);
+            ids[n++] = tk_vocab_head_at(vocab, at).id;
+        }
+        t = tk_prefix_trie_new(texts, ids, n);
+    }
+    td_free(texts);
+    td_free(ids);
+    return t;
+}

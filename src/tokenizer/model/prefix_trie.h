@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tokdrain/base.h"
+#include "tokenizer/vocab/vocab.h"
 
 /* The children of a node are neighbours, sorted by label; so a node needs to know the first. */
 typedef struct tk_prefix_node {
@@ -22,6 +22,8 @@ typedef struct tk_prefix_trie {
 
 /* Texts that are equal must have equal values. NULL: out of memory. */
 tk_prefix_trie *tk_prefix_trie_new(const td_str *texts, const uint32_t *values, uint32_t count);
+/* The entries of a vocabulary with their ids. NULL: out of memory. */
+tk_prefix_trie *tk_prefix_trie_of(const tk_vocab *vocab);
 void tk_prefix_trie_free(void *trie);
 
 /* The node behind node for a byte; 0: there is none. Node 0 is the root. */

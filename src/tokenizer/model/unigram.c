@@ -4,7 +4,9 @@
  * text that starts there offers its end a sum. The first of equal sums stays, places are visited in
  * order and texts from short to long, as in the reference: so ties fall alike. A character that is
  * no text by itself can be passed over as unknown, for a penalty. Neighbouring unknowns are one
- * token, which is then looked up by its text. */
+ * token, which is then looked up by its text.
+ *
+ * No text reaches further than the longest, so only so many sums are kept, in a ring. */
 #include "tokenizer/model/unigram.h"
 
 #include <string.h>
@@ -13,27 +15,37 @@
 #include "tokenizer/load/components.h"
 
 typedef struct place {
-    double score;
     td_id id;
     uint32_t from; /* where the text that ends here starts; NOWHERE: none does */
 } place;
+
+typedef struct paths {
+    place *places; /* from the start of the piece to its end */
+    double *sums;  /* of places, each at its number modulo the size */
+    uint32_t mask;
+} paths;
 
 #define NOWHERE UINT32_MAX
 
 enum { WALK_MAX = 24 };
 
-/* Field by field: a whole one put together elsewhere is waited for. */
-static inline void set(place *to, double score, td_id id, uint32_t from)
+/* Field by field: a whole place put together elsewhere is waited for. */
+static inline void set(const paths *p, uint32_t to, double sum, td_id id, uint32_t from)
 {
-    to->score = score;
-    to->id = id;
-    to->from = from;
+    p->sums[to & p->mask] = sum;
+    p->places[to].id = id;
+    p->places[to].from = from;
 }
 
-static inline void offer(place *to, double score, td_id id, uint32_t from)
+static inline bool is_better(const paths *p, uint32_t to, double sum)
 {
-    if (to->from == NOWHERE || score > to->score)
-        set(to, score, id, from);
+    return p->places[to].from == NOWHERE || sum > p->sums[to & p->mask];
+}
+
+static inline void offer(const paths *p, uint32_t to, double sum, td_id id, uint32_t from)
+{
+    if (is_better(p, to, sum))
+        set(p, to, sum, id, from);
 }
 
 /* The texts that start at a place, as many as there is room for. */
@@ -57,8 +69,9 @@ static inline bool is_repeated(const walk *w, td_str piece, uint32_t at)
 
 /* Finds them; those that there is no room for are offered to their ends. */
 static void find_texts(const tk_unigram *u, td_str piece, uint32_t at, uint32_t char_len,
-                       place *places, walk *w)
+                       const paths *all, walk *w)
 {
+    double here = all->sums[at & all->mask];
     const char *p = piece.ptr + at, *end = piece.ptr + piece.len;
     uint32_t node = 0;
     w->at = at;
@@ -79,7 +92,7 @@ static void find_texts(const tk_unigram *u, td_str piece, uint32_t at, uint32_t 
             w->found[w->count].len = len;
             w->found[w->count].id = id;
         } else {
-            offer(&places[at + len], u->scores[id] + places[at].score, id, at);
+            offer(all, at + len, u->scores[id] + here, id, at);
         }
         w->count++;
         w->single |= len == char_len;
@@ -87,26 +100,20 @@ static void find_texts(const tk_unigram *u, td_str piece, uint32_t at, uint32_t 
 }
 
 /* Offers all texts that start at a place to their ends. w: of the place before. */
-static td_code visit(const tk_unigram *u, td_str piece, uint32_t at, place *places, walk *w,
-                     td_error *err)
+static td_code visit(const tk_unigram *u, td_str piece, uint32_t at, uint32_t next,
+                     const paths *all, walk *w, td_error *err)
 {
-    const char *p = piece.ptr + at, *end = piece.ptr + piece.len, *next = p;
-    double here = places[at].score;
-    td_utf8_next(&next, end);
     if (!is_repeated(w, piece, at))
-        find_texts(u, piece, at, (uint32_t)(next - p), places, w);
+        find_texts(u, piece, at, next - at, all, w);
     w->at = at;
+    double here = all->sums[at & all->mask];
     for (uint32_t i = 0; i < w->count && i < WALK_MAX; i++)
-        offer(&places[at + w->found[i].len], u->scores[w->found[i].id] + here, w->found[i].id, at);
-    if (w->single)
-        return TD_OK;
-    place *to = &places[next - piece.ptr];
-    double score = u->unk_score + here;
-    if (to->from != NOWHERE && !(score > to->score))
+        offer(all, at + w->found[i].len, u->scores[w->found[i].id] + here, w->found[i].id, at);
+    if (w->single || !is_better(all, next, u->unk_score + here))
         return TD_OK;
     if (!u->has_unk)
         return td_fail(err, TD_E_TOKENIZER, "model: unknown character and unk_id is null");
-    set(to, score, u->unk, at);
+    set(all, next, u->unk_score + here, u->unk, at);
     return TD_OK;
 }
 
@@ -130,7 +137,7 @@ static td_code put_unknown(const tk_unigram *u, tk_ctx *ctx, td_str piece, uint3
                            uint32_t end, tk_tokens *out, td_error *err)
 {
     td_str text = { piece.ptr + start, end - start };
-    tk_token t = { .id = u->unk, .start = start, .end = end, .value = text };
+    tk_token t = { .id = u->unk, .start = start, .end = end, .value = TK_VALUE_SPAN };
     bool done = false;
     if (!tk_vocab_find(u->vocab, text, &t.id) && u->byte_fallback)
         TD_TRY(put_bytes(u, ctx, piece, start, end, out, &done, err));
@@ -147,35 +154,50 @@ static inline td_code put(tk_ctx *ctx, tk_tokens *out, td_id id, uint32_t start,
     t->id = id;
     t->start = start;
     t->end = end;
-    t->value = (td_str){ NULL, 0 };
+    t->value = TK_VALUE_ENTRY;
     return TD_OK;
 }
 
-static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, const place *places,
+/* Turns the best path around: each place on it says from then on where the text that starts there
+ * ends. Returns how many texts there are. */
+static uint32_t turn_around(place *places, uint32_t len)
+{
+    uint32_t n = 0;
+    for (uint32_t end = len, from = places[len].from; end != 0; n++) {
+        uint32_t before = places[from].from;
+        places[from].from = end;
+        end = from;
+        from = before;
+    }
+    return n;
+}
+
+static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, place *places,
                         tk_tokens *out, td_error *err)
 {
-    uint32_t len = (uint32_t)piece.len, n = 0;
-    for (uint32_t at = len; at != 0; at = places[at].from)
-        n++;
-    uint32_t *ends = td_arena_array(&ctx->arena, uint32_t, (size_t)n + 1);
-    if (ends == NULL)
-        return tk_nomem(ctx, err);
-    TD_TRY(tk_tokens_reserve(ctx, out, n, err));
-    uint32_t i = n;
-    for (uint32_t at = len; at != 0; at = places[at].from)
-        ends[--i] = at;
-    for (i = 0; i < n;) {
-        const place *p = &places[ends[i]];
-        uint32_t start = p->from, end = ends[i++];
-        if (!u->has_unk || p->id != u->unk) {
-            TD_TRY(put(ctx, out, p->id, start, end, err));
+    uint32_t len = (uint32_t)piece.len;
+    TD_TRY(tk_tokens_reserve(ctx, out, turn_around(places, len), err));
+    for (uint32_t start = 0, end; start < len; start = end) {
+        end = places[start].from;
+        td_id id = places[end].id;
+        if (!u->has_unk || id != u->unk) {
+            TD_TRY(put(ctx, out, id, start, end, err));
             continue;
         }
-        while (i < n && places[ends[i]].id == u->unk)
-            end = ends[i++];
+        while (end < len && places[places[end].from].id == u->unk)
+            end = places[end].from;
         TD_TRY(put_unknown(u, ctx, piece, start, end, out, err));
     }
     return TD_OK;
+}
+
+/* Room for the sums of a text's start and of all its ends, or of all places. */
+static uint32_t ring_size(const tk_unigram *u, size_t len)
+{
+    uint32_t reach = u->longest > 4 ? u->longest : 4, size = 8;
+    while (size <= reach && size <= len)
+        size *= 2;
+    return size;
 }
 
 static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_tokens *out,
@@ -183,22 +205,25 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
 {
     const tk_unigram *u = (const tk_unigram *)self;
     td_arena_mark mark = td_arena_save(&ctx->arena);
-    place *places = td_arena_array(&ctx->arena, place, piece.len + 1);
-    if (places == NULL)
+    uint32_t ring = ring_size(u, piece.len);
+    paths all = { .mask = ring - 1 };
+    all.places = td_arena_array(&ctx->arena, place, piece.len + 1);
+    all.sums = td_arena_array(&ctx->arena, double, ring);
+    if (all.places == NULL || all.sums == NULL)
         return tk_nomem(ctx, err);
     for (size_t i = 0; i <= piece.len; i++)
-        places[i].from = NOWHERE;
-    places[0].score = 0;
+        all.places[i].from = NOWHERE;
+    all.sums[0] = 0;
     const char *p = piece.ptr, *end = piece.ptr + piece.len;
     walk w;
     w.read = 0;
     while (p < end) {
         uint32_t at = (uint32_t)(p - piece.ptr);
         td_utf8_next(&p, end);
-        TD_TRY(visit(u, piece, at, places, &w, err));
+        TD_TRY(visit(u, piece, at, (uint32_t)(p - piece.ptr), &all, &w, err));
     }
     const tk_token *items = out->items;
-    TD_TRY(put_path(u, ctx, piece, places, out, err));
+    TD_TRY(put_path(u, ctx, piece, all.places, out, err));
     if (out->items == items) /* else the tokens lie above the mark */
         td_arena_rewind(&ctx->arena, mark);
     return TD_OK;

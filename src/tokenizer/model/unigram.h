@@ -18,6 +18,7 @@ typedef struct tk_unigram {
     tk_vocab *vocab;
     double *scores; /* by id */
     uint32_t count; /* of entries */
+    uint32_t longest; /* of their texts, bytes */
     tk_prefix_trie *trie;
     double unk_score;
     bool has_unk;

@@ -108,6 +108,8 @@ static td_code add(reader *r, td_str text)
         r->cap = cap;
     }
     u->scores[u->count] = 0;
+    if (text.len > u->longest)
+        u->longest = (uint32_t)text.len;
     if (!tk_vocab_add(u->vocab, text, u->count++))
         return tk_load_nomem(r->at->load);
     return TD_OK;
@@ -165,18 +167,7 @@ static td_code build(const tk_at *at, tk_unigram *u)
 {
     tk_load *load = at->load;
     const tk_vocab *v = u->vocab;
-    td_str *texts = td_calloc((size_t)v->count + 1, sizeof *texts);
-    td_id *ids = td_calloc((size_t)v->count + 1, sizeof *ids);
-    if (texts != NULL && ids != NULL) {
-        uint32_t n = 0;
-        for (uint32_t place = 0; place < v->size; place = tk_vocab_next(v, place)) {
-            texts[n] = tk_vocab_text(v, place);
-            ids[n++] = tk_vocab_head_at(v, place).id;
-        }
-        u->trie = tk_prefix_trie_new(texts, ids, n);
-    }
-    td_free(texts);
-    td_free(ids);
+    u->trie = tk_prefix_trie_of(v);
     if (u->trie == NULL)
         return tk_load_nomem(load);
     double low = 0;

@@ -2,7 +2,7 @@
  *
  * WordPiece takes the longest vocabulary entry at the front of what is left; behind the first one
  * entries carry a prefix. A word that cannot be covered so, or that is too long, is one unknown
- * token. Only parts as long as the longest entry are looked up, so the time is linear. */
+ * token. One walk through a trie finds the longest entry, so the time is linear. */
 #include "tokenizer/model/words.h"
 
 #include <string.h>
@@ -18,8 +18,9 @@ static td_code put_unknown(const words *w, tk_ctx *ctx, td_str piece, tk_tokens 
 {
     if (!w->unk_known)
         return td_fail(err, TD_E_TOKENIZER, "model.unk_token '%.*s' is not in the vocabulary",
-                       w->unk_token.len < 100 ? (int)w->unk_token.len : 100, w->unk_token.ptr);
-    tk_token t = { .id = w->unk, .end = (uint32_t)piece.len, .value = w->unk_token };
+                       w->base.unk_token.len < 100 ? (int)w->base.unk_token.len : 100,
+                       w->base.unk_token.ptr);
+    tk_token t = { .id = w->unk, .end = (uint32_t)piece.len, .value = TK_VALUE_UNK };
     return tk_tokens_add(ctx, out, t, err);
 }
 
@@ -33,48 +34,36 @@ static td_code word_level(const tk_model *self, tk_ctx *ctx, td_str piece, tk_to
     return tk_tokens_add(ctx, out, t, err);
 }
 
-/* The longest entry at the front of piece[start..]. probe: room for the prefix and an entry, the
- * prefix already in it. */
-static bool longest_part(const words *w, td_str piece, size_t start, char *probe, td_id *ret_id,
-                         size_t *ret_end)
+/* The longest entry at the front of piece[start..]. */
+static bool longest_part(const words *w, td_str piece, size_t start, td_id *ret_id, size_t *ret_end)
 {
-    size_t head = start != 0 ? w->prefix.len : 0;
-    if (head > w->longest)
-        return false;
-    size_t room = w->longest - head, left = piece.len - start;
-    size_t len = left < room ? left : room;
-    while (len < left && len > 0 && td_utf8_is_cont(piece.ptr[start + len]))
-        len--;
-    if (head != 0 && len != 0)
-        memcpy(probe + head, piece.ptr + start, len);
-    const char *text = head != 0 ? probe : piece.ptr + start;
-    while (len > 0) {
-        if (tk_vocab_find(w->vocab, (td_str){ text, head + len }, ret_id)) {
-            *ret_end = start + len;
-            return true;
+    const tk_prefix_node *nodes = w->trie->nodes;
+    uint8_t first = (uint8_t)piece.ptr[start];
+    bool found = false;
+    uint32_t node = start != 0 ? w->parts[first] : w->trie->root[first];
+    for (size_t at = start + 1; node != 0; at++) {
+        if (nodes[node].value != 0) {
+            *ret_id = nodes[node].value - 1;
+            *ret_end = at;
+            found = true;
         }
-        do
-            len--;
-        while (td_utf8_is_cont(piece.ptr[start + len]));
+        if (at == piece.len)
+            break;
+        node = tk_prefix_step(w->trie, node, (uint8_t)piece.ptr[at]);
     }
-    return false;
+    return found;
 }
 
 static td_code wordpiece(const tk_model *self, tk_ctx *ctx, td_str piece, tk_tokens *out,
                          td_error *err)
 {
     const words *w = (const words *)self;
-    if (td_utf8_count(piece) > w->max_chars)
+    if (piece.len > w->max_chars && td_utf8_count(piece) > w->max_chars)
         return put_unknown(w, ctx, piece, out, err);
-    char *probe = td_arena_alloc(&ctx->arena, w->prefix.len + w->longest + 1, 1);
-    if (probe == NULL)
-        return tk_nomem(ctx, err);
-    if (w->prefix.len != 0)
-        memcpy(probe, w->prefix.ptr, w->prefix.len);
     uint32_t before = out->count;
     for (size_t at = 0, end = 0; at < piece.len; at = end) {
         tk_token t = { .start = (uint32_t)at };
-        if (!longest_part(w, piece, at, probe, &t.id, &end)) {
+        if (!longest_part(w, piece, at, &t.id, &end)) {
             out->count = before;
             return put_unknown(w, ctx, piece, out, err);
         }
@@ -125,17 +114,13 @@ static td_code make(const tk_at *at, const char *type, words **ret)
                           .id_to_token = id_to_token,
                           .vocab_size = vocab_size,
                           .id_end = id_end };
-    TD_TRY(tk_get_str(at, "unk_token", &w->unk_token));
+    TD_TRY(tk_get_str(at, "unk_token", &w->base.unk_token));
     if (load->vocab == NULL)
         return tk_at_fail(at, "vocab", "expected an object of tokens and ids");
     w->vocab = load->vocab;
     load->vocab = NULL;
     TD_TRY(tk_on_free(load, free_vocab, w->vocab));
-    w->unk_known = tk_vocab_find(w->vocab, w->unk_token, &w->unk);
-    for (uint32_t place = 0; place < w->vocab->size; place = tk_vocab_next(w->vocab, place)) {
-        size_t len = tk_vocab_text(w->vocab, place).len;
-        w->longest = len > w->longest ? len : w->longest;
-    }
+    w->unk_known = tk_vocab_find(w->vocab, w->base.unk_token, &w->unk);
     *ret = w;
     return TD_OK;
 }
@@ -149,6 +134,25 @@ td_code tk_make_word_level(const tk_at *at, const tk_model **ret)
     return TD_OK;
 }
 
+/* The trie of all entries, and where those with the prefix go on in it. */
+static td_code make_trie(tk_load *load, words *w)
+{
+    const tk_vocab *v = w->vocab;
+    w->trie = tk_prefix_trie_of(v);
+    if (w->trie == NULL)
+        return tk_load_nomem(load);
+    TD_TRY(tk_on_free(load, tk_prefix_trie_free, w->trie));
+    uint32_t node = 0;
+    for (size_t i = 0; i < w->prefix.len; i++) {
+        node = tk_prefix_step(w->trie, node, (uint8_t)w->prefix.ptr[i]);
+        if (node == 0)
+            return TD_OK;
+    }
+    for (unsigned byte = 0; byte < 256; byte++)
+        w->parts[byte] = tk_prefix_step(w->trie, node, (uint8_t)byte);
+    return TD_OK;
+}
+
 td_code tk_make_wordpiece(const tk_at *at, const tk_model **ret)
 {
     words *w = NULL;
@@ -156,6 +160,7 @@ td_code tk_make_wordpiece(const tk_at *at, const tk_model **ret)
     w->base.tokenize = wordpiece;
     TD_TRY(tk_get_str(at, "continuing_subword_prefix", &w->prefix));
     TD_TRY(tk_get_u64(at, "max_input_chars_per_word", &w->max_chars));
+    TD_TRY(make_trie(at->load, w));
     *ret = &w->base;
     return TD_OK;
 }

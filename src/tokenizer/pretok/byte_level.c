@@ -20,13 +20,31 @@ static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_
         tk_piece whole = { t, TK_NO_ID };
         return tk_pieces_add(ctx, out, &whole, err);
     }
-    tk_matches m = { 0 };
-    TD_TRY(tk_regex_matches(b->pattern, ctx, (td_str){ t.ptr, t.len }, &m, err));
-    return tk_split(ctx, &t, &m, TK_ISOLATED, out, err);
+    tk_matches *m = tk_matches_start(ctx);
+    TD_TRY(tk_regex_matches(b->pattern, ctx, (td_str){ t.ptr, t.len }, m, err));
+    return tk_split(ctx, &t, m, TK_ISOLATED, out, err);
+}
+
+/* Where nobody asks where characters stood. */
+static td_code to_chars_plain(tk_ctx *ctx, tk_text *text, td_error *err)
+{
+    if (text->len >= UINT32_MAX / 2)
+        return td_fail(err, TD_E_LIMIT, "normalized text is too long");
+    char *to = td_arena_alloc(&ctx->arena, (size_t)text->len * 2 + 4, 1), *p = to;
+    if (to == NULL)
+        return tk_nomem(ctx, err);
+    for (uint32_t i = 0; i < text->len; i++)
+        p += td_utf8_put(p, tk_byte_to_char((uint8_t)text->ptr[i]));
+    text->ptr = to;
+    text->len = (uint32_t)(p - to);
+    td_arena_shrink(&ctx->arena, p);
+    return TD_OK;
 }
 
 static td_code to_chars(tk_ctx *ctx, tk_text *text, td_error *err)
 {
+    if (text->align == NULL)
+        return to_chars_plain(ctx, text, err);
     tk_edit e;
     tk_edit_begin(&e, ctx, text, 0);
     const char *p = text->ptr, *end = text->ptr + text->len;

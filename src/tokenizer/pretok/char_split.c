@@ -38,9 +38,9 @@ static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_
                          td_error *err)
 {
     const char_split *s = self;
-    tk_matches m = { 0 };
-    TD_TRY(tk_matches_chars(ctx, text, s->is_hit, s, &m, err));
-    return tk_split(ctx, text, &m, s->behavior, out, err);
+    tk_matches *m = tk_matches_start(ctx);
+    TD_TRY(tk_matches_chars(ctx, text, s->is_hit, s, m, err));
+    return tk_split(ctx, text, m, s->behavior, out, err);
 }
 
 static td_code apply(const tk_pretok *self, tk_ctx *ctx, tk_pieces *pieces, td_error *err)

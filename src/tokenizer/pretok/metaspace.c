@@ -16,31 +16,67 @@ static bool is_space(const void *self, uint32_t c)
     return c == ' ';
 }
 
-static bool is_mark(const void *self, uint32_t c)
+/* Puts marks for spaces, and one in front where that is wanted, while alignments follow. */
+static td_code put_aligned(const tk_metaspace *how, tk_ctx *ctx, tk_text *t, bool head,
+                           td_error *err)
 {
-    return ((const metaspace *)self)->how.mark == c;
+    tk_matches *m = tk_matches_start(ctx);
+    TD_TRY(tk_matches_chars(ctx, t, is_space, NULL, m, err));
+    if (m->count > 1 || (m->count == 1 && m->items[0].hit))
+        TD_TRY(tk_text_replace(ctx, t, m, how->text, err));
+    if (head && !td_str_starts((td_str){ t->ptr, t->len }, how->text))
+        TD_TRY(tk_text_prepend(ctx, t, how->text, err));
+    return TD_OK;
+}
+
+/* The same where nobody asks where characters stood. */
+static td_code put_plain(const tk_metaspace *how, tk_ctx *ctx, tk_text *t, bool head, td_error *err)
+{
+    td_str from = { t->ptr, t->len };
+    if (from.len >= UINT32_MAX / 4)
+        return td_fail(err, TD_E_LIMIT, "normalized text is too long");
+    char *to = td_arena_alloc_n(&ctx->arena, from.len + 1, how->text.len, 1);
+    if (to == NULL)
+        return tk_nomem(ctx, err);
+    t->ptr = to;
+    t->len = (uint32_t)tk_metaspace_put(how, from, head, to);
+    td_arena_shrink(&ctx->arena, to + t->len);
+    return TD_OK;
+}
+
+/* A piece ends in front of each mark. */
+static td_code split_at_marks(td_str mark, tk_ctx *ctx, const tk_text *t, tk_pieces *out,
+                              td_error *err)
+{
+    uint32_t from = 0, most = 1;
+    for (uint32_t at = 0; at < t->len; at++)
+        most += t->ptr[at] == mark.ptr[0];
+    TD_TRY(tk_pieces_reserve(ctx, out, most, err));
+    for (uint32_t at = 1; at <= t->len && t->len != 0; at++) {
+        bool ends = at == t->len ||
+                    (t->ptr[at] == mark.ptr[0] &&
+                     td_str_starts((td_str){ t->ptr + at, t->len - at }, mark));
+        if (!ends)
+            continue;
+        tk_piece *piece = &out->items[out->count++];
+        piece->text = tk_text_slice(t, from, at);
+        piece->id = TK_NO_ID;
+        from = at;
+    }
+    return TD_OK;
 }
 
 static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_pieces *out,
                          td_error *err)
 {
-    const metaspace *ms = self;
+    const tk_metaspace *how = &((const metaspace *)self)->how;
     tk_text t = *text;
-    tk_matches m = { 0 };
-    TD_TRY(tk_matches_chars(ctx, &t, is_space, NULL, &m, err));
-    if (m.count > 1 || (m.count == 1 && m.items[0].hit))
-        TD_TRY(tk_text_replace(ctx, &t, &m, ms->how.text, err));
-    bool wanted =
-        t.from == 0 ? tk_metaspace_heads(&ms->how, ctx) : ms->how.scheme == TK_PREPEND_ALWAYS;
-    if (wanted && !td_str_starts((td_str){ t.ptr, t.len }, ms->how.text))
-        TD_TRY(tk_text_prepend(ctx, &t, ms->how.text, err));
-    if (!ms->how.split) {
-        tk_piece whole = { t, TK_NO_ID };
-        return tk_pieces_add(ctx, out, &whole, err);
-    }
-    m.count = 0;
-    TD_TRY(tk_matches_chars(ctx, &t, is_mark, ms, &m, err));
-    return tk_split(ctx, &t, &m, TK_MERGED_WITH_NEXT, out, err);
+    bool head = t.from == 0 ? tk_metaspace_heads(how, ctx) : how->scheme == TK_PREPEND_ALWAYS;
+    TD_TRY((t.align != NULL ? put_aligned : put_plain)(how, ctx, &t, head, err));
+    if (how->split)
+        return split_at_marks(how->text, ctx, &t, out, err);
+    tk_piece whole = { t, TK_NO_ID };
+    return tk_pieces_add(ctx, out, &whole, err);
 }
 
 static td_code apply(const tk_pretok *self, tk_ctx *ctx, tk_pieces *pieces, td_error *err)

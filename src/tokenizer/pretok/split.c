@@ -7,11 +7,11 @@ static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_
                          td_error *err)
 {
     const tk_split_pretok *s = self;
-    tk_matches m = { 0 };
-    TD_TRY(tk_regex_matches(s->pattern, ctx, (td_str){ text->ptr, text->len }, &m, err));
-    for (uint32_t i = 0; s->invert && i < m.count; i++)
-        m.items[i].hit = !m.items[i].hit;
-    return tk_split(ctx, text, &m, s->behavior, out, err);
+    tk_matches *m = tk_matches_start(ctx);
+    TD_TRY(tk_regex_matches(s->pattern, ctx, (td_str){ text->ptr, text->len }, m, err));
+    for (uint32_t i = 0; s->invert && i < m->count; i++)
+        m->items[i].hit = !m->items[i].hit;
+    return tk_split(ctx, text, m, s->behavior, out, err);
 }
 
 static td_code apply(const tk_pretok *self, tk_ctx *ctx, tk_pieces *pieces, td_error *err)

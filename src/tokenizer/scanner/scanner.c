@@ -81,15 +81,14 @@ static bool fits(size_t k, const tk_pretok *const *parts, uint32_t count)
     return true;
 }
 
-const tk_scanner *tk_scanner_of(const tk_pretok *pretok)
+const tk_scanner *tk_scanner_of(const tk_pretok *pretok, bool *ret_prefix)
 {
     const tk_pretok *const *parts = pretok->parts != NULL ? pretok->parts : &pretok;
     uint32_t count = pretok->parts != NULL ? pretok->part_count : 1;
     if (count == 0 || !tk_is_byte_level(parts[count - 1]))
         return NULL;
     const tk_byte_level *last = (const tk_byte_level *)parts[count - 1];
-    if (last->add_prefix_space)
-        return NULL;
+    *ret_prefix = last->add_prefix_space;
     static const tk_scanner gpt2 = { "gpt2", tk_scan_gpt2, true };
     if (last->use_regex)
         return count == 1 ? &gpt2 : NULL;

@@ -26,8 +26,9 @@ typedef struct tk_scanner {
 extern const char tk_pattern_cl100k[], tk_pattern_cl100k_base[], tk_pattern_qwen2[],
     tk_pattern_gpt2[], tk_pattern_o200k[], tk_pattern_tekken[];
 
-/* The scanner of a pre-tokenizer that ends in byte-level encoding; NULL: there is none. */
-const tk_scanner *tk_scanner_of(const tk_pretok *pretok);
+/* The scanner of a pre-tokenizer that ends in byte-level encoding; NULL: there is none.
+ * *ret_prefix: whether what is to be scanned gets a space in front where it has none. */
+const tk_scanner *tk_scanner_of(const tk_pretok *pretok, bool *ret_prefix);
 
 /* The version of a scalar scanner for that CPU: same words, faster (blocks.c). */
 tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu);
