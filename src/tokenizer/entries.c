@@ -89,16 +89,14 @@ static inline bool wide_key(const byte_table *bytes, td_str text, uint64_t key[2
 
 static inline void put(tk_entries *e, const waiting *w)
 {
-    tk_entry_line *own = &e->lines[tk_entry_line_of(e, w->hash) - e->lines], *l = own;
-    uint32_t more = 0;
-    while (l->keys[TK_LINE_ENTRIES - 1][1] != 0) {
-        l = l + 1 == e->lines + e->line_count ? e->lines : l + 1;
-        more++;
+    tk_entry_line *own = tk_entry_line_of(e, w->hash), *l = own;
+    while (tk_entry_line_is_full(l)) {
+        own->behind |= (uint32_t)1 << (w->hash & 31);
+        l = tk_entry_line_behind(e, l);
     }
     uint32_t used = (uint32_t)(l->keys[0][1] != 0) + (l->keys[1][1] != 0);
     memcpy(l->keys[used], w->key, sizeof l->keys[used]);
     l->ids[used] = w->id;
-    own->more = more > own->more ? more : own->more;
 }
 
 bool tk_entries_fill(tk_entries *e, const tk_bpe *bpe)

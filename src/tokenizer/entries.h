@@ -22,12 +22,15 @@
 
 enum { TK_LINE_ENTRIES = 3 };
 
-/* Entries fill a line from the front on. What finds it full is in the next one that is not. */
+/* Entries fill a line from the front on. What finds it full is in the next one that is not; most
+ * looks are for words that are no entries, and those end here. */
 typedef struct tk_entry_line {
     _Alignas(64) uint64_t keys[TK_LINE_ENTRIES][2]; /* both 0: empty */
     td_id ids[TK_LINE_ENTRIES];                     /* and TK_ENTRY_PROVEN */
-    uint32_t more; /* in how many lines behind it there is what belongs here */
+    uint32_t behind; /* of what belongs here and lies in others: bits that hashes say */
 } tk_entry_line;
+
+_Static_assert(sizeof(tk_entry_line) == 64, "a line of the cache");
 
 typedef struct tk_entries {
     td_slab table;
@@ -49,22 +52,33 @@ static inline uint64_t tk_entry_hash(const uint64_t key[2])
     return tk_vocab_mix(tk_vocab_seeds[0], key[0], key[1]);
 }
 
-static inline const tk_entry_line *tk_entry_line_of(const tk_entries *e, uint64_t hash)
+static inline tk_entry_line *tk_entry_line_of(const tk_entries *e, uint64_t hash)
 {
     return &e->lines[(hash >> 32) * e->line_count >> 32];
+}
+
+static inline tk_entry_line *tk_entry_line_behind(const tk_entries *e, const tk_entry_line *l)
+{
+    size_t at = (size_t)(l - e->lines) + 1;
+    return &e->lines[at == e->line_count ? 0 : at];
+}
+
+static inline bool tk_entry_line_is_full(const tk_entry_line *l)
+{
+    return l->keys[TK_LINE_ENTRIES - 1][1] != 0;
 }
 
 /* The entry with these bytes, as tk_entry_id and tk_entry_is_proven take it; TK_NO_ID: none. */
 static inline td_id tk_entry_find(const tk_entries *e, const uint64_t key[2], uint64_t hash)
 {
-    const tk_entry_line *l = tk_entry_line_of(e, hash);
-    for (uint32_t more = l->more;; more--) {
+    const tk_entry_line *own = tk_entry_line_of(e, hash), *l = own;
+    for (;;) {
         for (int i = 0; i < TK_LINE_ENTRIES; i++)
             if (((l->keys[i][0] ^ key[0]) | (l->keys[i][1] ^ key[1])) == 0)
                 return l->ids[i];
-        if (more == 0)
+        if ((own->behind >> (hash & 31) & 1) == 0 || !tk_entry_line_is_full(l))
             return TK_NO_ID;
-        l = l + 1 == e->lines + e->line_count ? e->lines : l + 1;
+        l = tk_entry_line_behind(e, l);
     }
 }
 

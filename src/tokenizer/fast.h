@@ -145,12 +145,10 @@ static inline tk_pair *tk_other_pair(const tk_cache *c, uint32_t hash)
     return tk_own_pair(c, hash ^ (hash >> 16 | sizeof(tk_pair)));
 }
 
-/* Whether a short word is where it belongs. */
-static inline bool tk_cache_has(const tk_cache *c, const uint64_t key[2], uint32_t hash)
+/* Whether words that belong there may be in another one. */
+static inline bool tk_is_full(const tk_pair *p)
 {
-    const tk_pair *p = tk_own_pair(c, hash);
-    return (((p->keys[0][0] ^ key[0]) | (p->keys[0][1] ^ key[1])) == 0) |
-           (((p->keys[1][0] ^ key[0]) | (p->keys[1][1] ^ key[1])) == 0);
+    return (p->keys[0][0] | p->keys[0][1]) != 0 && (p->keys[1][0] | p->keys[1][1]) != 0;
 }
 
 /* cache.c */

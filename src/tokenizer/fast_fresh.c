@@ -52,9 +52,9 @@ static uint32_t ask_cache(group *g, const uint16_t *words, uint32_t n, uint16_t 
         uint32_t hash = is_short ? b->hashes[words[i]] : (uint32_t)b->keys[words[i]][0];
         if (word.len > most)
             continue;
-        if (is_short)
+        if (is_short && tk_is_full(tk_own_pair(g->c, hash)))
             __builtin_prefetch(tk_other_pair(g->c, hash));
-        else
+        else if (!is_short)
             tk_long_ask(g->c, word, hash);
         todo[left] = words[i];
         left += !was_seen(g, words[i], hash);
@@ -65,8 +65,9 @@ static uint32_t ask_cache(group *g, const uint16_t *words, uint32_t n, uint16_t 
 static bool is_known(const group *g, uint32_t word)
 {
     td_id ids[TK_CACHED_IDS];
-    uint32_t count;
-    return tk_cache_find(g->c, g->b->keys[word], g->b->hashes[word], ids, &count) != NULL;
+    uint32_t count, hash = g->b->hashes[word];
+    return tk_is_full(tk_own_pair(g->c, hash)) &&
+           tk_cache_find(g->c, g->b->keys[word], hash, ids, &count) != NULL;
 }
 
 /* Long words have records, parts and words alike where there is no ignore_merges. */

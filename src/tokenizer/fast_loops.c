@@ -30,6 +30,19 @@ static uint32_t take_plain(tk_batch *b, const tk_cache *c, const char *text, uin
     return n;
 }
 
+static uint32_t missing_plain(const tk_cache *c, const tk_batch *b, uint16_t *words)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const tk_pair *pair = tk_own_pair(c, b->hashes[i]);
+        const uint64_t *key = b->keys[i];
+        words[n] = (uint16_t)i;
+        n += (((pair->keys[0][0] ^ key[0]) | (pair->keys[0][1] ^ key[1])) != 0) &
+             (((pair->keys[1][0] ^ key[0]) | (pair->keys[1][1] ^ key[1])) != 0);
+    }
+    return n;
+}
+
 static inline uint32_t put_any(const tk_cache *c, const tk_batch *b, uint32_t i, tk_sink *sink,
                                bool counting)
 {
@@ -66,7 +79,7 @@ static uint32_t count_plain(const tk_cache *c, const tk_batch *b, uint32_t i, tk
     return put_any(c, b, i, sink, true);
 }
 
-static const tk_loops plain = { hash_plain, take_plain, put_plain, count_plain };
+static const tk_loops plain = { hash_plain, take_plain, missing_plain, put_plain, count_plain };
 
 /* ---- AVX2 and AES ---- */
 
@@ -121,6 +134,29 @@ AVX2 static uint32_t take_avx2(tk_batch *b, const tk_cache *c, const char *text,
 static const uint8_t ids_at[16] = { 0, 0, 0, FIRST, 0,      0,      0,      FIRST,
                                     0, 0, 0, FIRST, SECOND, SECOND, SECOND, FIRST };
 
+/* Where the ids of a word lie in a pair, as above. */
+AVX2 static inline __attribute__((always_inline)) size_t ids_in(const char *pair,
+                                                                const uint64_t *word,
+                                                                const uint8_t *places)
+{
+    __m256i key = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)word));
+    __m256i both = _mm256_load_si256((const __m256i *)(const void *)pair);
+    return places[_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(key, both)))];
+}
+
+AVX2 static uint32_t missing_avx2(const tk_cache *c, const tk_batch *b, uint16_t *words)
+{
+    const char *pairs = (const char *)c->pairs;
+    const uint8_t *places = ids_at;
+    uint32_t own_mask = c->own_mask, count = b->count, n = 0;
+    __asm__("" : "+r"(places));
+    for (uint32_t i = 0; i < count; i++) {
+        words[n] = (uint16_t)i;
+        n += ids_in(pairs + (b->hashes[i] & own_mask), b->keys[i], places) == 0;
+    }
+    return n;
+}
+
 AVX2 static inline __attribute__((always_inline)) uint32_t
 put_vectors(const tk_cache *c, const tk_batch *b, uint32_t i, tk_sink *sink, bool counting)
 {
@@ -133,11 +169,7 @@ put_vectors(const tk_cache *c, const tk_batch *b, uint32_t i, tk_sink *sink, boo
     __asm__("" : "+r"(places)); /* in a register, not made for each word */
     for (; i < n; i++) {
         const char *pair = pairs + (b->hashes[i] & own_mask);
-        __m256i key = _mm256_broadcastsi128_si256(
-            _mm_load_si128((const __m128i *)(const void *)b->keys[i]));
-        __m256i both = _mm256_load_si256((const __m256i *)(const void *)pair);
-        __m256d equal = _mm256_castsi256_pd(_mm256_cmpeq_epi64(key, both));
-        size_t at = places[_mm256_movemask_pd(equal)];
+        size_t at = ids_in(pair, b->keys[i], places);
         if (at == 0)
             break;
         td_id head;
@@ -168,7 +200,7 @@ AVX2 static uint32_t count_avx2(const tk_cache *c, const tk_batch *b, uint32_t i
 
 const tk_loops *tk_loops_of(td_cpu cpu)
 {
-    static const tk_loops avx2 = { hash_avx2, take_avx2, put_avx2, count_avx2 };
+    static const tk_loops avx2 = { hash_avx2, take_avx2, missing_avx2, put_avx2, count_avx2 };
     return cpu >= TD_CPU_AVX2 ? &avx2 : &plain;
 }
 

@@ -1,8 +1,9 @@
-/* fast_loops.h - the two loops that every short word goes through, in versions for CPUs.
+/* fast_loops.h - the loops that every short word goes through, in versions for CPUs.
  *
- * The first makes keys and hashes of words and prefetches their cache lines, the second compares
- * and copies ids out. Neither has a branch that depends on a word, but for those that the table
- * does not have and those of many ids. */
+ * The first makes keys and hashes of words and prefetches their cache lines, the last compares
+ * and copies ids out. None has a branch that depends on a word, but for those that the table does
+ * not have and those of many ids; while there are many of the former, a loop in between finds out
+ * which they are. */
 #ifndef TD_SRC_TOKENIZER_FAST_LOOPS_H
 #define TD_SRC_TOKENIZER_FAST_LOOPS_H
 
@@ -16,6 +17,8 @@ typedef struct tk_loops {
      * read from where any of them begins. Returns how many there are. */
     uint32_t (*take)(tk_batch *b, const tk_cache *c, const char *text, uint32_t start,
                      const uint32_t *ends, uint32_t n, bool part);
+    /* The numbers of the words that the table does not have where they belong. Returns how many. */
+    uint32_t (*missing)(const tk_cache *c, const tk_batch *b, uint16_t *words);
     /* Puts out the ids of words i and up, as far as the table has them where they belong. Returns
      * the first that it does not have there, the number of words when there is none. The sink has
      * room for as many ids as the words have bytes and TK_SINK_SLACK more. */

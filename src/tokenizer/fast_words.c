@@ -30,16 +30,10 @@ typedef struct run {
 /* While many words are new: looks up and merges those of the batch before their ids are needed. */
 static void run_fresh(run *r)
 {
-    const tk_batch *b = &r->b;
-    const tk_cache *c = r->cache;
     uint16_t words[TK_BATCH];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->count; i++) {
-        words[n] = (uint16_t)i;
-        n += !tk_cache_has(c, b->keys[i], b->hashes[i]);
-    }
+    uint32_t n = r->f->loops->missing(r->cache, &r->b, words);
     if (n != 0)
-        tk_fresh_words(r->f, r->cache, r->text, b, words, n);
+        tk_fresh_words(r->f, r->cache, r->text, &r->b, words, n);
 }
 
 /* Puts the ids of a word out that has a line. */
