@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
 #include "tokenizer/fast_loops.h"
+#include "tokenizer/key.h"
 
 enum { LETTERS = 6, ENTRIES_MAX = 400, TEXT_MAX = 3000 };
 
@@ -265,20 +266,47 @@ static void test_many_words(void **unused)
     td_tokenizer_free(tok);
 }
 
-/* A new word that comes again soon is looked up once. */
+/* The first known of eight words have been encoded, the others have not. */
+static void check_new(td_encoder *enc, uint32_t known)
+{
+    static tk_batch b;
+    static uint16_t words[TK_BATCH];
+    b.count = 8;
+    for (uint32_t i = 0; i < 8; i++) {
+        char word[16] = { ' ', i < known ? 'p' : 'q', (char)('q' + i) };
+        tk_key_make(word, 3, false, b.keys[i]);
+        b.hashes[i] = enc->cache.hash(b.keys[i]);
+    }
+    assert_int_equal(enc->tok->fast->loops->missing(&enc->cache, &b, words), 8 - known);
+    for (uint32_t i = known; i < 8; i++)
+        assert_int_equal(words[i - known], i);
+}
+
+/* Which words are new is known, and those that come again soon are looked up once. */
 static void test_new_words_again(void **unused)
 {
     (void)unused;
     td_tokenizer *tok = make(120, (kind){ .ordered = true });
-    td_encoder *enc = td_encoder_new(tok);
     td_error err = TD_ERROR_INIT;
-    static char text[1 << 10];
-    size_t len = 0, count;
-    for (unsigned i = 0; i < 200; i++)
-        len += (size_t)snprintf(text + len, sizeof text - len, " %c%c", 'p' + i % 8, 'q' + i % 8);
-    assert_int_equal(td_count(enc, (td_str){ text, len }, 0, &count, &err), TD_OK);
-    assert_in_range(enc->cache.fresh, 8, 10); /* some may have pushed each other out */
-    td_encoder_free(enc);
+    static char text[1 << 11];
+    size_t known = 0, len = 0, count;
+    for (unsigned i = 0; i < 400; i++) {
+        known = i == 100 ? len : known;
+        len += (size_t)snprintf(text + len, sizeof text - len, " %c%c", 'p' + i / 100,
+                                'q' + i % 8);
+    }
+    for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++) {
+        set_cpu(tok, cpu);
+        td_encoder *enc = td_encoder_new(tok);
+        assert_int_equal(td_count(enc, (td_str){ text, known }, 0, &count, &err), TD_OK);
+        assert_in_range(enc->cache.fresh, 8, 10); /* some may have pushed each other out */
+        assert_false(enc->cache.settled);
+        for (uint32_t n = 0; n <= 8; n++)
+            check_new(enc, n);
+        assert_int_equal(td_count(enc, (td_str){ text, len }, 0, &count, &err), TD_OK);
+        assert_in_range(enc->cache.fresh, 24, 28);
+        td_encoder_free(enc);
+    }
     td_tokenizer_free(tok);
 }
 
