@@ -39,18 +39,25 @@ static bool was_seen(group *g, uint32_t word, uint32_t hash)
     return other != 0 && memcmp(b->keys[other - 1], b->keys[word], sizeof b->keys[word]) == 0;
 }
 
+/* Whether a long word can be taken here: there is nothing to do but to merge it. */
+static bool is_lane(const tk_fast *f, const tk_batch *b, uint32_t word, size_t len)
+{
+    uint64_t kind = b->keys[word][1] >> 56;
+    return len <= TK_LANE &&
+           (kind == TK_KEY_LONG_UNCUT || (kind == TK_KEY_LONG_WORD && f->scanner == NULL));
+}
+
 /* Words that can be taken here and come for the first time in the batch; asks for the other places
  * that the cache may have them in. Returns how many. */
 static uint32_t ask_cache(group *g, const uint16_t *words, uint32_t n, uint16_t *todo)
 {
     const tk_batch *b = g->b;
-    size_t most = g->f->bpe->ignore_merges ? TK_CACHED_BYTES : TK_LANE;
     uint32_t left = 0;
     for (uint32_t i = 0; i < n; i++) {
         td_str word = tk_batch_word(b, g->text, words[i]);
         bool is_short = word.len <= TK_CACHED_BYTES;
         uint32_t hash = is_short ? b->hashes[words[i]] : (uint32_t)b->keys[words[i]][0];
-        if (word.len > most)
+        if (!is_short && !is_lane(g->f, b, words[i], word.len))
             continue;
         if (is_short && tk_is_full(tk_own_pair(g->c, hash)))
             __builtin_prefetch(tk_other_pair(g->c, hash));
@@ -70,7 +77,6 @@ static bool is_known(const group *g, uint32_t word)
            tk_cache_find(g->c, g->b->keys[word], hash, ids, &count) != NULL;
 }
 
-/* Long words have records, parts and words alike where there is no ignore_merges. */
 static bool is_known_long(const group *g, td_str word)
 {
     uint32_t count;

@@ -310,6 +310,43 @@ static void test_new_words_again(void **unused)
     td_tokenizer_free(tok);
 }
 
+/* Under ignore_merges a long word that is an entry is that entry; as a part of a word it is merged,
+ * whichever comes first. */
+static void test_long_parts(void **unused)
+{
+    (void)unused;
+    td_buf b = { 0 };
+    td_buf_put(&b,
+               TD_STR("{\"added_tokens\": [], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
+                      "\"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+                      "\"use_regex\": true}, \"model\": {\"type\": \"BPE\", "
+                      "\"ignore_merges\": true, \"merges\": [], \"vocab\": {"));
+    for (int i = 0; i < 256; i++) {
+        put_text(&b, (char[]){ (char)i }, 1);
+        td_buf_printf(&b, ": %d, ", i);
+    }
+    td_buf_put(&b, TD_STR("\"aaaaaaaaaaaaaaaaaaaa\": 256}}}"));
+    td_buf_byte(&b, '\0');
+    static const char *const texts[] = {
+        "aaaaaaaaaaaaaaaaaaaa 中aaaaaaaaaaaaaaaaaaaa aaaaaaaaaaaaaaaaaaaa",
+        "中aaaaaaaaaaaaaaaaaaaa aaaaaaaaaaaaaaaaaaaa,aaaaaaaaaaaaaaaaaaaa",
+        "中aaaaaaaaaaaaaaaaaaaab aaaaaaaaaaaaaaaaaaaab,aaaaaaaaaaaaaaaaaaaa,"
+        "aaaaaaaaaaaaaaaaaaaaa",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        td_tokenizer *tok = load(b.ptr);
+        assert_non_null(tok->fast);
+        td_encoder *enc = td_encoder_new(tok), *general = td_encoder_new(tok);
+        tk_encoder_force(general, TK_FORCE_GENERAL);
+        for (size_t k = 0; k < 3; k++)
+            compare(enc, general, td_str_from(texts[(i + k) % 3]));
+        td_encoder_free(enc);
+        td_encoder_free(general);
+        td_tokenizer_free(tok);
+    }
+    td_buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_real_entries),
         cmocka_unit_test(test_many_words),
         cmocka_unit_test(test_new_words_again),
+        cmocka_unit_test(test_long_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
