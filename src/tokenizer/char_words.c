@@ -1,20 +1,24 @@
 /* char_words.c - see char_words.h. */
 #include "tokenizer/char_words.h"
 
-void tk_char_words_start(tk_char_words *w, const tk_cuts *cuts, td_str mark)
+/* Words until it is seen whether characters stand alone, and bytes of these that are worth it. */
+enum { EAGER_LOOK = 2, EAGER_WORTH = 24, LOOK = 256, WORTH = 96 };
+
+void tk_char_words_start(tk_char_words *w, const tk_bpe *bpe, const tk_cuts *cuts, td_str mark,
+                         td_id mark_id)
 {
-    char chars[128];
-    td_str texts[128];
+    unsigned at[128]; /* where the cuts have each character */
     w->cuts = cuts;
-    for (int i = 0; i < 128; i++) {
-        chars[i] = (char)i;
-        texts[i] = i == ' ' && mark.len != 0 ? mark : (td_str){ &chars[i], 1 };
-        w->packed[i] = tk_cut_pack(texts[i].ptr, texts[i].len);
+    for (unsigned i = 0; i < 128; i++) {
+        at[i] = i == ' ' && mark.len == 1 ? (unsigned char)*mark.ptr : i;
+        w->packed[i] = at[i] | (uint64_t)1 << 32;
     }
+    if (mark.len != 0)
+        w->packed[' '] = tk_cut_pack(mark.ptr, mark.len);
     for (int left = 0; left < 128; left++)
         for (int right = 0; right < 128; right++)
-            w->ascii[left][right] = tk_can_cut_at(cuts, w->packed[left], w->packed[right],
-                                                  texts[right].ptr);
+            w->ascii[left][right] = tk_can_cut_ascii(cuts, at[left], at[right]);
+    tk_lone_start(&w->lone, bpe, &w->ascii[0][0], mark.len != 0 ? mark_id : TK_NO_ID);
 }
 
 /* The character at *p as the cuts know it; moves *p behind it. */
@@ -66,17 +70,26 @@ static inline const char *scan_threes(const tk_char_words *w, const char *start,
 }
 
 uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, uint32_t *ends,
-                            uint32_t max)
+                            uint32_t max, bool eager)
 {
     const char *start = text.ptr, *end = start + text.len, *p = start + from;
     uint64_t left = next_char(w, &p);
-    uint32_t n = 0;
+    uint32_t n = 0, look = eager ? 1 : LOOK;
     while (n < max) {
         if ((unsigned char)p[-1] < 0x80) {
             p = scan_ascii(w, start, p, end, ends, &n, max);
             left = w->packed[(unsigned char)p[-1]];
+        } else if (n < look) {
+            p = scan_threes(w, start, p, end, ends, &n, look < max ? look : max, &left);
+            if (n == look && n < max)
+                continue;
         } else {
-            p = scan_threes(w, start, p, end, ends, &n, max, &left);
+            if (tk_lone_run(&w->lone, p, end, eager ? EAGER_WORTH : WORTH)) {
+                ends[n++] = (uint32_t)(p - start);
+                break;
+            }
+            look = eager ? n + EAGER_LOOK : max;
+            continue;
         }
         if (n == max)
             break;

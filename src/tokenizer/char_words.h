@@ -4,6 +4,7 @@
 #define TD_SRC_TOKENIZER_CHAR_WORDS_H
 
 #include "tokenizer/cuts.h"
+#include "tokenizer/lone_chars.h"
 #include "tokenizer/spaces.h"
 
 /* Answers of the cuts for ASCII characters, with the mark in the place of the space. */
@@ -11,13 +12,17 @@ typedef struct tk_char_words {
     const tk_cuts *cuts;
     uint64_t packed[128];    /* ASCII characters, see tk_cut_pack */
     uint8_t ascii[128][128]; /* left, right: 1 where the text may be cut */
+    tk_lone_chars lone;
 } tk_char_words;
 
-/* mark: see tk_spaces. */
-void tk_char_words_start(tk_char_words *w, const tk_cuts *cuts, td_str mark);
+/* mark: see tk_spaces; mark_id: its symbol. */
+void tk_char_words_start(tk_char_words *w, const tk_bpe *bpe, const tk_cuts *cuts, td_str mark,
+                         td_id mark_id);
 
-/* Ends of up to max words from from (a character boundary before the end) on; at least one. */
+/* Ends of up to max words from from (a character boundary before the end) on; at least one. Now and
+ * then, often if there was one just before (eager), it is seen whether a run of characters begins
+ * that stand alone: then there are fewer than max, and the last one ends where the run begins. */
 uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, uint32_t *ends,
-                            uint32_t max);
+                            uint32_t max, bool eager);
 
 #endif

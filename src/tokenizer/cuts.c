@@ -25,21 +25,25 @@ static size_t char_len(unsigned char lead)
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
-/* All boundaries inside one product of a model of characters. */
-static void add_chars(tk_cuts *c, td_str s)
+/* The ASCII character that a packed one is or stands for; 0x80: none. */
+static unsigned ascii_of(uint64_t packed, uint64_t mark)
 {
-    const char *x = s.ptr, *y = s.ptr, *z, *end = s.ptr + s.len;
-    if (y < end)
-        td_utf8_next(&y, end);
-    for (; y < end; x = y, y = z) {
-        z = y;
-        td_utf8_next(&z, end);
-        unsigned char last = (unsigned char)y[-1], first = (unsigned char)*y;
-        if (last < 0x80 && first < 0x80)
+    return packed >> 32 == 1 ? packed & 0x7F : packed == mark ? ' ' : 0x80;
+}
+
+/* All boundaries inside one product of a model of characters. mark: packed. */
+static void add_chars(tk_cuts *c, td_str s, uint64_t mark)
+{
+    const char *p = s.ptr, *end = s.ptr + s.len;
+    uint64_t left = p < end ? tk_cut_next(&p) : 0;
+    while (p < end) {
+        uint64_t right = tk_cut_next(&p);
+        unsigned last = ascii_of(left, mark), first = ascii_of(right, mark);
+        if ((last | first) < 0x80)
             c->ascii[last][first >> 6] |= (uint64_t)1 << (first & 63);
-        else
-            set(c->whole,
-                tk_cut_place(tk_cut_pack(x, (size_t)(y - x)), tk_cut_pack(y, (size_t)(z - y))));
+        if (left >> 32 != 1 || right >> 32 != 1)
+            set(c->whole, tk_cut_place(left, right));
+        left = right;
     }
 }
 
@@ -98,12 +102,13 @@ static size_t raw_bytes(td_str token, char *out)
     return high ? n : 0;
 }
 
-tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars)
+tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars, td_str mark)
 {
     tk_cuts *c = td_calloc(1, sizeof *c);
     if (c == NULL)
         return NULL;
     char bytes[TOKEN_MAX];
+    uint64_t packed = tk_cut_pack(mark.ptr, mark.len);
     for (td_id id = 0; id < bpe->vocab->id_end; id++) {
         if (id % 64 == 0 && bpe->merges.products[id / 64] == 0)
             id += 63; /* ids may be sparse */
@@ -111,7 +116,7 @@ tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars)
             continue;
         td_str token = tk_vocab_spell(bpe->vocab, id);
         if (chars) {
-            add_chars(c, token);
+            add_chars(c, token, packed);
             continue;
         }
         if (!may_be_high(token))

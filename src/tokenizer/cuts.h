@@ -20,13 +20,20 @@ typedef struct tk_cuts {
     uint64_t partial[(1 << TK_CUT_BITS) / 64]; /* others */
     /* Last byte, first byte: which partial ones there are, a bit of tk_cut_kind each. */
     uint16_t parts[256][256];
-    uint64_t ascii[128][2];                    /* of models of characters: pairs of ASCII ones */
+    /* Of models of characters: pairs of ASCII ones. A mark that is none has the space's place. */
+    uint64_t ascii[128][2];
     bool chars;
 } tk_cuts;
 
 /* chars: symbols start as characters, not as bytes behind byte characters. Models of bytes are
- * never cut between two ASCII characters. NULL: out of memory. */
-tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars);
+ * never cut between two ASCII characters. mark: see tk_spaces. NULL: out of memory. */
+tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars, td_str mark);
+
+/* Whether two ASCII characters meet in no product, nor such a mark where one is the space. */
+static inline bool tk_can_cut_ascii(const tk_cuts *c, unsigned left, unsigned right)
+{
+    return (c->ascii[left][right >> 6] >> (right & 63) & 1) == 0;
+}
 
 /* Up to four bytes, in the order of reading, and their number above them. */
 static inline uint64_t tk_cut_pack(const char *p, size_t n)
@@ -62,8 +69,8 @@ static inline uint64_t tk_cut_next(const char **p)
 
 static inline uint32_t tk_cut_place(uint64_t left, uint64_t right)
 {
-    uint64_t h = (left * 0x9E3779B97F4A7C15u) ^ (right * 0xD6E8FEB86659FD93u);
-    return (uint32_t)((h ^ h >> 29) * 0xA0761D6478BD642Fu >> (64 - TK_CUT_BITS));
+    uint64_t h = left * 0x9E3779B97F4A7C15u + right * 0xD6E8FEB86659FD93u;
+    return (uint32_t)(h >> (64 - TK_CUT_BITS));
 }
 
 /* The bit for a boundary with left_len bytes of the one character and right_len of the other. */
@@ -80,7 +87,7 @@ static inline bool tk_can_cut_at(const tk_cuts *c, uint64_t left, uint64_t right
 {
     unsigned last = left & 0xFF, first = (unsigned char)*p;
     if ((last | first) < 0x80)
-        return c->chars && (c->ascii[last][first >> 6] >> (first & 63) & 1) == 0;
+        return c->chars && tk_can_cut_ascii(c, last, first);
     uint32_t at = tk_cut_place(left, right);
     if ((c->whole[at >> 6] >> (at & 63) & 1) != 0)
         return false;

@@ -13,7 +13,7 @@
 
 static td_code set_cuts(tk_load *load, tk_fast *f, bool chars)
 {
-    tk_cuts *cuts = tk_cuts_new(f->bpe, chars);
+    tk_cuts *cuts = tk_cuts_new(f->bpe, chars, f->marks.mark);
     if (cuts == NULL)
         return tk_load_nomem(load);
     f->cuts = cuts;
@@ -80,10 +80,11 @@ static td_code set_char_words(tk_load *load, tk_fast *f, const tk_norm *norm)
     if (!tk_spaces_of(norm, f->spaces, &f->marks) ||
         !tk_vocab_find(f->bpe->vocab, f->marks.mark, &f->mark))
         f->marks = (tk_spaces){ 0 };
+    TD_TRY(set_cuts(load, f, true));
     f->chars = TK_NEW(load, tk_char_words);
     if (f->chars == NULL)
         return TD_E_INTERNAL;
-    tk_char_words_start(f->chars, f->cuts, f->marks.mark);
+    tk_char_words_start(f->chars, f->bpe, f->cuts, f->marks.mark, f->mark);
     return TD_OK;
 }
 
@@ -142,8 +143,7 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
     if (bpe->ignore_merges && f->scanner != NULL)
         TD_TRY(set_long_entries(load, f));
     *ret = f;
-    TD_TRY(set_cuts(load, f, f->scanner == NULL));
-    return f->scanner == NULL ? set_char_words(load, f, norm) : TD_OK;
+    return f->scanner == NULL ? set_char_words(load, f, norm) : set_cuts(load, f, false);
 }
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err)

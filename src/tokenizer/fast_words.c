@@ -12,6 +12,10 @@
 enum {
     WORDS = TK_BATCH + 64, /* what a scanner may need */
     PARTS = 64,
+    /* A run of so many bytes of characters that stand alone makes it likely that others follow; so
+     * many more that do not are still looked for. */
+    LONE_LONG = 48,
+    EAGER = 3,
     SETTLED = 85, /* the cache is while at most one of so many words is new */
 };
 
@@ -24,6 +28,7 @@ typedef struct run {
     tk_sink *sink;
     td_error *err;
     uint32_t looked; /* at clock and flag */
+    uint32_t eager;  /* as tk_char_words_scan has it, so many more times */
     tk_batch b;
 } run;
 
@@ -51,6 +56,15 @@ static inline bool put_line(const tk_cache *c, td_str word, const uint64_t key[2
     return true;
 }
 
+/* Looks at clock and flag when byte at is far enough behind the last look. */
+static inline td_code look_around(run *r, uint32_t at)
+{
+    if (at - r->looked < TK_LOOK_BYTES)
+        return TD_OK;
+    r->looked = at;
+    return tk_look_around(r->ctx, r->err);
+}
+
 /* Puts the ids of all words of the batch out, and empties it. */
 static td_code flush(run *r)
 {
@@ -61,10 +75,7 @@ static td_code flush(run *r)
         return TD_OK;
     uint32_t end = b->ends[b->count - 1];
     TD_TRY(tk_sink_reserve(sink, end - b->from + TK_SINK_SLACK, r->err));
-    if (end - r->looked >= TK_LOOK_BYTES) {
-        TD_TRY(tk_look_around(r->ctx, r->err));
-        r->looked = end;
-    }
+    TD_TRY(look_around(r, end));
     bool young = !r->cache->settled && !r->cache->off;
     r->cache->fresh = 0;
     if (young)
@@ -193,6 +204,27 @@ static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t
     return TD_OK;
 }
 
+/* Puts out the ids of characters that stand alone from *from on. */
+static td_code put_lone(run *r, uint32_t *from)
+{
+    const char *p = r->text.ptr + *from, *end = r->text.ptr + r->text.len;
+    tk_sink *sink = r->sink;
+    TD_TRY(flush(r));
+    for (const char *stop = p; stop < end && stop - p <= TK_LONE_UNSEEN;) {
+        size_t count;
+        stop = end - p > TK_LOOK_BYTES ? p + TK_LOOK_BYTES : end;
+        TD_TRY(look_around(r, (uint32_t)(p - r->text.ptr)));
+        TD_TRY(tk_sink_reserve(sink, (size_t)(stop - p) + TK_LONE_SLACK, r->err));
+        p = tk_lone_put(&r->f->chars->lone, p, stop,
+                        sink->counting ? NULL : sink->ids + sink->count, &count);
+        sink->count += count;
+    }
+    r->b.from = (uint32_t)(p - r->text.ptr);
+    r->eager = r->b.from - *from >= LONE_LONG ? EAGER : r->eager;
+    *from = r->b.from;
+    return TD_OK;
+}
+
 td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
                       td_error *err)
 {
@@ -205,15 +237,22 @@ td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str tex
     r.sink = sink;
     r.err = err;
     r.looked = r.b.from = r.b.count = 0;
+    r.eager = 0;
     r.b.most = cache->settled ? TK_BATCH_WARM : TK_BATCH;
     if (!tk_cache_start(cache, f->loops->hash))
         return td_fail_nomem(err);
     for (uint32_t from = 0; from < text.len;) {
-        uint32_t n = f->scanner != NULL ? f->run(text, from, words, WORDS)
-                                        : tk_char_words_scan(f->chars, text, from, words, WORDS);
+        uint32_t n = f->scanner != NULL
+                         ? f->run(text, from, words, WORDS)
+                         : tk_char_words_scan(f->chars, text, from, words, WORDS, r.eager != 0);
         tk_check_scan(f, text, from, words, n);
         TD_TRY(take_words(&r, from, words, n));
         from = words[n - 1];
+        if (f->scanner != NULL)
+            continue;
+        r.eager -= r.eager != 0;
+        if (n < WORDS && from < text.len)
+            TD_TRY(put_lone(&r, &from));
     }
     return flush(&r);
 }
@@ -224,7 +263,7 @@ td_code tk_fast_spaces(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str te
     if (!tk_spaces_head(&f->marks, ctx, text))
         return tk_fast_words(f, cache, ctx, text, sink, err);
     uint32_t end; /* of the first word */
-    tk_char_words_scan(f->chars, text, 0, &end, 1);
+    tk_char_words_scan(f->chars, text, 0, &end, 1, false);
     char *first = td_arena_alloc(&ctx->arena, (size_t)end + 1, 1);
     if (first == NULL)
         return tk_nomem(ctx, err);
