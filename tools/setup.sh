@@ -82,22 +82,37 @@ need_build() {
     need python3-dev "headers for the Python package" python_headers
 }
 
-# The environment is made anew whenever the pinned versions change.
+# install_all FOLDER REQUIREMENTS; install_each tells what cannot be installed and leaves it out.
+install_all() {
+    "$1/bin/python" -m pip install -q --disable-pip-version-check -r "$2"
+}
+
+install_each() {
+    grep -v '^#' "$2" | while read -r package; do
+        "$1/bin/python" -m pip install -q --disable-pip-version-check "$package" ||
+            echo "setup: $package is left out" >&2
+    done
+}
+
+# make_env FOLDER REQUIREMENTS WHAT INSTALL: a Python environment, made anew whenever the pinned
+# versions change.
+make_env() {
+    if cmp -s "$2" "$1/requirements.stamp"; then
+        return 0
+    fi
+    echo "setup: making $1 with $3 ($2)"
+    mkdir -p "$(dirname "$1")"
+    rm -rf "$1"
+    python3 -m venv "$1"
+    "$4" "$1" "$2"
+    cp "$2" "$1/requirements.stamp"
+}
+
 make_venv() {
-    stamp=build/venv/requirements.stamp
     if [ "${TD_PYTHON:-$PWD/build/venv/bin/python}" != "$PWD/build/venv/bin/python" ]; then
         return 0 # somebody brought a Python of their own
     fi
-    if [ -f "$stamp" ] && cmp -s tests/requirements.txt "$stamp"; then
-        return 0
-    fi
-    echo "setup: making build/venv with the reference libraries (tests/requirements.txt)"
-    mkdir -p build
-    rm -rf build/venv
-    python3 -m venv build/venv
-    build/venv/bin/python -m pip install -q --disable-pip-version-check \
-        -r tests/requirements.txt
-    cp tests/requirements.txt "$stamp"
+    make_env build/venv tests/requirements.txt "the reference libraries" install_all
 }
 
 # The libraries of other vocabulary formats; without them their tests are skipped by name.
@@ -127,48 +142,16 @@ make_distributed() {
     command -v java >/dev/null ||
         echo "setup: there is no java on the PATH: Spark will be left out (Debian 12 has it in" \
             "openjdk-17-jre-headless)" >&2
-    stamp=build/distributed/requirements.stamp
-    if cmp -s tests/requirements_distributed.txt "$stamp"; then
-        return 0
-    fi
-    echo "setup: making build/distributed with Ray and Spark (tests/requirements_distributed.txt)"
-    mkdir -p build
-    rm -rf build/distributed
-    python3 -m venv build/distributed
-    build/distributed/bin/python -m pip install -q --disable-pip-version-check \
-        -r tests/requirements_distributed.txt
-    cp tests/requirements_distributed.txt "$stamp"
+    make_env build/distributed tests/requirements_distributed.txt "Ray and Spark" install_all
 }
 
-# The other libraries are optional: what cannot be installed is told and left out.
 make_peers() {
-    stamp=build/bench/peers/requirements.stamp
-    if cmp -s bench/requirements.txt "$stamp"; then
-        return 0
-    fi
-    echo "setup: making build/bench/peers with the libraries to compare with"
-    mkdir -p build/bench
-    rm -rf build/bench/peers
-    python3 -m venv build/bench/peers
-    grep -v '^#' bench/requirements.txt | while read -r package; do
-        build/bench/peers/bin/python -m pip install -q --disable-pip-version-check "$package" ||
-            echo "setup: $package is left out" >&2
-    done
-    cp bench/requirements.txt "$stamp"
+    make_env build/bench/peers bench/requirements.txt "the libraries to compare with" install_each
 }
 
 make_parquet() {
-    stamp=build/bench/parquet/requirements.stamp
-    if cmp -s bench/parquet_requirements.txt "$stamp"; then
-        return 0
-    fi
-    echo "setup: making build/bench/parquet with transformers, datasets and gigatoken"
-    mkdir -p build/bench
-    rm -rf build/bench/parquet
-    python3 -m venv build/bench/parquet
-    build/bench/parquet/bin/python -m pip install -q --disable-pip-version-check \
-        -r bench/parquet_requirements.txt
-    cp bench/parquet_requirements.txt "$stamp"
+    make_env build/bench/parquet bench/parquet_requirements.txt \
+        "transformers, datasets and gigatoken" install_all
 }
 
 case $purpose in
