@@ -1,6 +1,7 @@
 /* Merging long words against a plain reading of the rule: the lowest rank first, of equal ones the
  * leftmost. Tables are such as no trainer would make, too: several ways to one product, ranks that
  * fall, ranks that pairs share. And long words must not take long. */
+#include "merging.h"
 #include "tokenizers.h"
 
 #include <time.h>
@@ -52,36 +53,6 @@ static void make_table(uint32_t how)
     }
     for (uint32_t i = 0; how == 2 && i < merge_count; i++)
         table[i].rank /= 3;
-}
-
-static const tk_merge *find(uint32_t left, uint32_t right)
-{
-    for (uint32_t i = 0; i < merge_count; i++)
-        if (table[i].left == left && table[i].right == right)
-            return &table[i];
-    return NULL;
-}
-
-static uint32_t merge_plainly(td_id *ids, uint32_t *lens, uint32_t count)
-{
-    for (;;) {
-        const tk_merge *best = NULL;
-        uint32_t at = 0;
-        for (uint32_t i = 0; i + 1 < count; i++) {
-            const tk_merge *m = find(ids[i], ids[i + 1]);
-            if (m != NULL && (best == NULL || m->rank < best->rank)) {
-                best = m;
-                at = i;
-            }
-        }
-        if (best == NULL)
-            return count;
-        ids[at] = best->product;
-        lens[at] += lens[at + 1];
-        memmove(ids + at + 1, ids + at + 2, (count - at - 2) * sizeof *ids);
-        memmove(lens + at + 1, lens + at + 2, (count - at - 2) * sizeof *lens);
-        count--;
-    }
 }
 
 /* Runs of one symbol, patterns, and chance. */
@@ -143,7 +114,7 @@ static void compare(const tk_merges *m, tk_ctx *ctx, bool is_long)
         assert_int_equal(tk_bpe_merge_runs(m, ctx, &w, &err), TD_OK);
     } else {
         assert_int_equal(tk_bpe_merge_runs(m, ctx, &s, &err), TD_OK);
-        w.count = merge_plainly(want, want_lens, count);
+        w.count = merge_plainly(table, merge_count, want, want_lens, count);
     }
     assert_int_equal(s.count, w.count);
     assert_memory_equal(word, want, w.count * sizeof *word);

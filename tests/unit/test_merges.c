@@ -1,5 +1,6 @@
 /* The table of merges finds every pair and no other, whatever numbers they are and however they
  * were chosen; short words that are merged side by side become what the rule says. */
+#include "merging.h"
 #include "tokenizers.h"
 
 #include <time.h>
@@ -11,14 +12,6 @@ enum { LETTERS = 4, IDS = 40, MERGES_MAX = 60 };
 static tk_merge table[MERGES_MAX];
 static uint32_t merge_count;
 
-static const tk_merge *find(td_id left, td_id right)
-{
-    for (uint32_t i = 0; i < merge_count; i++)
-        if (table[i].left == left && table[i].right == right)
-            return &table[i];
-    return NULL;
-}
-
 /* Pairs of what there may be by then; sometimes of any, and sometimes they share ranks. */
 static void make_table(void)
 {
@@ -27,33 +20,12 @@ static void make_table(void)
     merge_count = 0;
     while (merge_count < MERGES_MAX) {
         td_id left = pick(any ? IDS : made), right = pick(any ? IDS : made);
-        bool known = find(left, right) != NULL;
+        bool known = find_merge(table, merge_count, left, right) != NULL;
         td_id product = made < IDS && pick(3) != 0 ? made++ : LETTERS + pick(IDS - LETTERS);
         if (!known) {
             table[merge_count] = (tk_merge){ left, right, merge_count / share, product };
             merge_count++;
         }
-    }
-}
-
-/* Again and again the lowest rank, of equal ones the leftmost. */
-static uint32_t merge_plainly(td_id *ids, uint32_t count)
-{
-    for (;;) {
-        const tk_merge *best = NULL;
-        uint32_t at = 0;
-        for (uint32_t i = 0; i + 1 < count; i++) {
-            const tk_merge *m = find(ids[i], ids[i + 1]);
-            if (m != NULL && (best == NULL || m->rank < best->rank)) {
-                best = m;
-                at = i;
-            }
-        }
-        if (best == NULL)
-            return count;
-        ids[at] = best->product;
-        memmove(ids + at + 1, ids + at + 2, (count - at - 2) * sizeof *ids);
-        count--;
     }
 }
 
@@ -78,7 +50,7 @@ static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
     }
     tk_merge_lanes(m, lanes, n);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t want = merge_plainly(words[i], counts[i]);
+        uint32_t want = merge_plainly(table, merge_count, words[i], NULL, counts[i]);
         assert_int_equal(tk_lane_get(&lanes[i], ids), want);
         for (uint32_t k = 0; k < want; k++)
             assert_int_equal(ids[k], words[i][k] + first);

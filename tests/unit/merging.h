@@ -1,0 +1,45 @@
+/* merging.h - merging by the rule, read plainly. */
+#ifndef TD_TESTS_UNIT_MERGING_H
+#define TD_TESTS_UNIT_MERGING_H
+
+#include <string.h>
+
+#include "tokenizer/model/merges.h"
+
+static inline const tk_merge *find_merge(const tk_merge *table, uint32_t merges, td_id left,
+                                         td_id right)
+{
+    for (uint32_t i = 0; i < merges; i++)
+        if (table[i].left == left && table[i].right == right)
+            return &table[i];
+    return NULL;
+}
+
+/* Again and again the lowest rank, of equal ones the leftmost. lens may be NULL; returns how many
+ * ids are left. */
+static inline uint32_t merge_plainly(const tk_merge *table, uint32_t merges, td_id *ids,
+                                     uint32_t *lens, uint32_t count)
+{
+    for (;;) {
+        const tk_merge *best = NULL;
+        uint32_t at = 0;
+        for (uint32_t i = 0; i + 1 < count; i++) {
+            const tk_merge *m = find_merge(table, merges, ids[i], ids[i + 1]);
+            if (m != NULL && (best == NULL || m->rank < best->rank)) {
+                best = m;
+                at = i;
+            }
+        }
+        if (best == NULL)
+            return count;
+        ids[at] = best->product;
+        memmove(ids + at + 1, ids + at + 2, (count - at - 2) * sizeof *ids);
+        if (lens != NULL) {
+            lens[at] += lens[at + 1];
+            memmove(lens + at + 1, lens + at + 2, (count - at - 2) * sizeof *lens);
+        }
+        count--;
+    }
+}
+
+#endif
