@@ -4,7 +4,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
-#include "tokenizer/pretok/pretok.h"
 #include "tokenizer/selfcheck.h"
 #include "tokenizer/tiles.h"
 
@@ -142,96 +141,6 @@ static td_code post_process(td_encoder *enc, unsigned flags, tk_encoding *e, td_
     return tok->padding != NULL ? tk_pad(tok->padding, &enc->ctx, e, err) : TD_OK;
 }
 
-/* A space goes in front of words that have none. */
-static td_code prefix_space(tk_ctx *ctx, td_str *text, td_error *err)
-{
-    if (text->ptr[0] == ' ')
-        return TD_OK;
-    if (text->len >= UINT32_MAX - 1)
-        return td_fail(err, TD_E_LIMIT, "normalized text is too long");
-    char *to = td_arena_alloc(&ctx->arena, text->len + 1, 1);
-    if (to == NULL)
-        return tk_nomem(ctx, err);
-    to[0] = ' ';
-    memcpy(to + 1, text->ptr, text->len);
-    *text = (td_str){ to, text->len + 1 };
-    return TD_OK;
-}
-
-/* Steps 4 and 5 the fast way. */
-static td_code fast_words(td_encoder *enc, td_str text, tk_sink *sink, td_error *err)
-{
-    const tk_fast *fast = enc->tok->fast;
-    const tk_metaspace *spaces = fast->spaces;
-    tk_ctx *ctx = &enc->ctx;
-    if (fast->prefix_space)
-        TD_TRY(prefix_space(ctx, &text, err));
-    if (spaces == NULL)
-        return tk_fast_words(fast, &enc->cache, ctx, text, sink, err);
-    bool head = text.ptr == ctx->input.ptr ? tk_metaspace_heads(spaces, ctx)
-                                           : spaces->scheme == TK_PREPEND_ALWAYS;
-    if (text.len >= UINT32_MAX / 4)
-        return td_fail(err, TD_E_LIMIT, "normalized text is too long");
-    char *to = td_arena_alloc_n(&ctx->arena, text.len + 1, spaces->text.len, 1);
-    if (to == NULL)
-        return tk_nomem(ctx, err);
-    text = (td_str){ to, tk_metaspace_put(spaces, text, head, to) };
-    return tk_fast_words(fast, &enc->cache, ctx, text, sink, err);
-}
-
-/* Steps 2 to 5 the fast way, for text between added tokens with normalized=false. */
-static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *sink, td_error *err)
-{
-    const td_tokenizer *tok = enc->tok;
-    tk_ctx *ctx = &enc->ctx;
-    if (piece.len == 0)
-        return TD_OK;
-    if (tok->fast->marks.mark.len != 0 && tok->added.normalized == NULL)
-        return tk_fast_spaces(tok->fast, &enc->cache, ctx, piece, sink, err);
-    tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
-    if (tok->norm != NULL)
-        TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));
-    enc->changed |= text.ptr != piece.ptr;
-    td_str s = { text.ptr, text.len };
-    size_t from = 0, cursor = 0;
-    tk_hit hit;
-    while (tok->added.normalized != NULL &&
-           tk_added_next(&tok->added, tok->added.normalized, s, from, &cursor, plain, &hit)) {
-        if (hit.start > hit.end)
-            return tk_added_void(&hit, err);
-        if (from < hit.start)
-            TD_TRY(fast_words(enc, (td_str){ s.ptr + from, hit.start - from }, sink, err));
-        if (hit.start < hit.end)
-            TD_TRY(tk_sink_put(sink, hit.token->id, err));
-        from = hit.end;
-    }
-    if (from == s.len)
-        return TD_OK;
-    return fast_words(enc, (td_str){ s.ptr + from, s.len - from }, sink, err);
-}
-
-/* Steps 1 to 5 the fast way. */
-static td_code fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink *sink,
-                           td_error *err)
-{
-    const tk_added *added = &enc->tok->added;
-    bool plain = (flags & TD_ENCODE_PLAIN_TEXT) != 0;
-    size_t from = 0, cursor = 0;
-    tk_hit hit;
-    while (added->raw != NULL && (flags & TK_ENCODE_NO_RAW) == 0 &&
-           tk_added_next(added, added->raw, text, from, &cursor, plain, &hit)) {
-        if (hit.start > hit.end)
-            return tk_added_void(&hit, err);
-        if (from < hit.start)
-            TD_TRY(
-                fast_piece(enc, (td_str){ text.ptr + from, hit.start - from }, plain, sink, err));
-        if (hit.start < hit.end)
-            TD_TRY(tk_sink_put(sink, hit.token->id, err));
-        from = hit.end;
-    }
-    return fast_piece(enc, td_str_from_offset(text, from), plain, sink, err);
-}
-
 static bool is_fast(const td_encoder *enc, unsigned flags)
 {
     return enc->tok->fast != NULL && !enc->general && !enc->tok->always_track &&
@@ -274,7 +183,7 @@ static td_code encode_fast(td_encoder *enc, td_str text, unsigned flags, tk_enco
     sink->count = 0;
     sink->counting = false;
     enc->changed = false;
-    TD_TRY(fast_encode(enc, text, flags, sink, err));
+    TD_TRY(tk_fast_encode(enc, text, flags, sink, err));
     *ret = (tk_encoding){ .ids = sink->ids, .count = sink->count, .cap = sink->count };
     *ret_done = true;
     if ((flags & TD_ENCODE_OFFSETS) == 0)
@@ -330,7 +239,7 @@ static td_code count_ids(td_encoder *enc, td_str text, unsigned flags, size_t *r
     if (bare && is_fast(enc, flags)) {
         TD_TRY(begin(enc, &text, flags, err));
         tk_sink sink = { .counting = true };
-        td_code code = fast_encode(enc, text, flags, &sink, err);
+        td_code code = tk_fast_encode(enc, text, flags, &sink, err);
         tk_check_encode(enc, text, flags | TK_ENCODE_NO_POST, code,
                         &(tk_encoding){ .count = sink.count }, true);
         *ret = sink.count;

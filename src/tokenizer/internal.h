@@ -82,6 +82,9 @@ enum {
 };
 
 /* The six steps; the encoding lives in the context's arena (encode.c). */
+/* Steps 1 to 5 the fast way, for tokenizers that have one (fast_encode.c). */
+td_code tk_fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink *sink, td_error *err);
+
 td_code tk_encode(td_encoder *enc, td_str text, unsigned flags, tk_encoding *ret, td_error *err);
 
 /* Test hooks: encode without the fast way, without the cache. */

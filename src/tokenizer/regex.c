@@ -115,6 +115,36 @@ td_str tk_regex_source(const tk_regex *re, bool *ret_is_string)
     return re->source;
 }
 
+/* +, or {n} and {n,m} with n above 0; or nothing. */
+static bool repeats_once(td_str q)
+{
+    if (q.len == 0 || td_str_eq(q, TD_STR("+")))
+        return true;
+    if (q.len < 3 || q.ptr[0] != '{' || q.ptr[q.len - 1] != '}' || q.ptr[1] < '1' || q.ptr[1] > '9')
+        return false;
+    bool comma = false;
+    for (size_t i = 2; i + 1 < q.len; i++) {
+        bool digit = q.ptr[i] >= '0' && q.ptr[i] <= '9';
+        if (!digit && (q.ptr[i] != ',' || comma))
+            return false;
+        comma |= !digit;
+    }
+    return true;
+}
+
+bool tk_regex_takes_text(const tk_regex *re)
+{
+    static const char kinds[] = "sSwWdDnrt", meta[] = "\\^$.[](){}*+?|";
+    td_str s = re->source;
+    if (s.len == 0 || re->is_string)
+        return s.len != 0;
+    if (s.ptr[0] == '\\')
+        return s.len > 1 && memchr(kinds, s.ptr[1], sizeof kinds - 1) != NULL &&
+               repeats_once(td_str_from_offset(s, 2));
+    return (unsigned char)s.ptr[0] < 0x80 && memchr(meta, s.ptr[0], sizeof meta - 1) == NULL &&
+           repeats_once(td_str_from_offset(s, 1));
+}
+
 void tk_regex_release(tk_ctx *ctx)
 {
     if (ctx->region != NULL)

@@ -19,6 +19,10 @@ void tk_regex_free(void *regex);
 /* Pattern source as tokenizer.json has it; is_string: it was {"String": source}. */
 td_str tk_regex_source(const tk_regex *re, bool *ret_is_string);
 
+/* Whether no match is empty, as far as that is seen at once: plain texts, and one character or kind
+ * of them again and again. */
+bool tk_regex_takes_text(const tk_regex *re);
+
 /* Appends hits and gaps of text to ret, which together cover it. */
 td_code tk_regex_matches(const tk_regex *re, tk_ctx *ctx, td_str text, tk_matches *ret,
                          td_error *err);

@@ -8,10 +8,10 @@
 #include "tokenizer/fast_loops.h"
 #include "tokenizer/key.h"
 
-enum { LETTERS = 6, ENTRIES_MAX = 400, TEXT_MAX = 3000 };
+enum { LETTERS = 7, ENTRIES_MAX = 400, TEXT_MAX = 3000 };
 
 /* Bytes that words are made of: é and 中 are parts of characters to such a model. */
-static const char *const letters[] = { "a", "b", " ", "é", "中", "丮" };
+static const char *const letters[] = { "a", "b", " ", "é", "中", "丮", "|" };
 
 typedef struct made {
     char entries[ENTRIES_MAX][40]; /* raw bytes; the first 256 are the single bytes */
@@ -59,9 +59,9 @@ static uint32_t pick_part(const made *m)
 }
 
 /* ordered: merges come in the order in which a trainer would make them. twins: two entries share
- * an id, as in broken files. prefix: texts get a space in front. */
+ * an id, as in broken files. prefix: texts get a space in front. bar: | is an added token. */
 typedef struct kind {
-    bool ordered, ignore_merges, twins, prefix;
+    bool ordered, ignore_merges, twins, prefix, bar;
 } kind;
 
 static void put_model(td_buf *b, uint32_t merges, kind k)
@@ -116,9 +116,12 @@ static td_tokenizer *make(uint32_t merges, kind k)
 {
     td_buf b = { 0 };
     td_buf_printf(&b,
-                  "{\"added_tokens\": [], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
+                  "{\"added_tokens\": [%s], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
                   "\"ByteLevel\", \"add_prefix_space\": %s, \"trim_offsets\": true, "
                   "\"use_regex\": true}, ",
+                  k.bar ? "{\"id\": 999, \"content\": \"|\", \"single_word\": false, \"lstrip\": "
+                          "false, \"rstrip\": false, \"normalized\": false, \"special\": true}"
+                        : "",
                   k.prefix ? "true" : "false");
     put_model(&b, merges, k);
     td_buf_put(&b, TD_STR("}"));
@@ -223,8 +226,8 @@ static void test_random_models(void **unused)
     (void)unused;
     for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++)
         for (int i = 0; i < 140; i++)
-            run_model(1 + pick(140), (kind){ i % 2 == 0, i % 5 == 0, i % 7 == 0, i % 11 == 0 },
-                      cpu);
+            run_model(1 + pick(140),
+                      (kind){ i % 2 == 0, i % 5 == 0, i % 7 == 0, i % 11 == 0, i % 3 == 0 }, cpu);
 }
 
 /* Every entry of real models, as a text of its own. */

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "tokenizer/model/unigram.h"
 #include "tokenizer/model/words.h"
+#include "tokenizer/regex.h"
 #include "tokenizer/segments.h"
 
 enum { ENTRIES = 60, ENTRY_CHARS = 40, TEXT_BYTES = 4096 };
@@ -207,10 +208,20 @@ static const char *const models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static td_tokenizer *load_pair(const char *pre_tokenizer, const char *model)
+static const char *const normalizers[] = {
+    "null",
+    "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \" {2,}\"}, \"content\": \" \"}",
+    "{\"type\": \"Sequence\", \"normalizers\": [" TYPE("NFKC") ", {\"type\": \"Replace\", "
+    "\"pattern\": {\"Regex\": \"\\\\s+\"}, \"content\": \"\"}, " TYPE("Lowercase") "]}",
+};
+enum { NORMALIZERS = sizeof normalizers / sizeof *normalizers };
+
+static td_tokenizer *load_three(const char *normalizer, const char *pre_tokenizer,
+                                const char *model)
 {
     td_buf b = { 0 };
-    td_buf_printf(&b, "{\"pre_tokenizer\": %s, \"model\": %s}", pre_tokenizer, model);
+    td_buf_printf(&b, "{\"normalizer\": %s, \"pre_tokenizer\": %s, \"model\": %s}", normalizer,
+                  pre_tokenizer, model);
     td_buf_byte(&b, '\0');
     td_tokenizer *tok = load(b.ptr);
     td_buf_done(&b);
@@ -221,10 +232,13 @@ static void test_offsets_change_nothing(void **unused)
 {
     (void)unused;
     static const char *const parts[] = { "a", "b", "ab", " ", "  ", "7", "77", "!", "é", "\n",
-                                         "\xE2\x96\x81", "\xE4\xB8\xAD", "!!", "<" };
-    for (uint32_t k = 0; k < PRE_TOKENIZERS * MODELS; k++) {
-        td_tokenizer *tok = load_pair(pre_tokenizers[k % PRE_TOKENIZERS],
-                                      models[k / PRE_TOKENIZERS]);
+                                         "\xE2\x96\x81", "\xE4\xB8\xAD", "!!", "<",
+                                         "\xEF\xAC\x81", "e\xCC\x81", "\xE3\x80\x80" };
+    for (uint32_t k = 0; k < PRE_TOKENIZERS * MODELS * NORMALIZERS; k++) {
+        td_tokenizer *tok = load_three(normalizers[k / PRE_TOKENIZERS / MODELS],
+                                       pre_tokenizers[k % PRE_TOKENIZERS],
+                                       models[k / PRE_TOKENIZERS % MODELS]);
+        assert_false(tok->norm != NULL && tok->norm->zero_width);
         td_encoder *a = td_encoder_new(tok), *b = td_encoder_new(tok);
         for (int round = 0; round < 200; round++) {
             td_buf text = { 0 };
@@ -252,7 +266,7 @@ static void test_pieces_again(void **unused)
     (void)unused;
     static const char *const words[] = { "ab", "ab", "ab", "é", "aba", "ba", "7\xE4\xB8\xAD" };
     for (uint32_t k = 0; k < MODELS; k++) {
-        td_tokenizer *tok = load_pair(TYPE("WhitespaceSplit"), models[k]);
+        td_tokenizer *tok = load_three("null", TYPE("WhitespaceSplit"), models[k]);
         td_encoder *whole = td_encoder_new(tok), *alone = td_encoder_new(tok);
         for (int round = 0; round < 50; round++) {
             td_buf text = { 0 };
@@ -286,6 +300,34 @@ static void test_pieces_again(void **unused)
     }
 }
 
+/* Only patterns that surely take text are known for it. */
+static void test_patterns(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *pattern;
+        bool takes;
+    } all[] = {
+        { " {2,}", true },   { " {2}", true },   { " {2,13}", true }, { "a", true },
+        { "a+", true },      { "\\s+", true },   { "\\d", true },     { "\\n{1,}", true },
+        { "", false },       { "a*", false },    { "a?", false },     { " {0,2}", false },
+        { " {,2}", false },  { " {2,}?", false }, { "a+|", false },   { "\\b", false },
+        { "\\s*", false },   { "\\", false },   { "(?=a)", false },  { "^", false },
+        { "a+*", false },    { " {2,3,4}", false }, { "[a]*", false }, { "\\Ka", false },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tk_regex *re = NULL;
+        td_error err = TD_ERROR_INIT;
+        if (tk_regex_new(td_str_from(all[i].pattern), &re, &err) != TD_OK) {
+            td_error_clear(&err); /* the engine refuses it */
+            continue;
+        }
+        if (tk_regex_takes_text(re) != all[i].takes)
+            fail_msg("'%s'", all[i].pattern);
+        tk_regex_free(re);
+    }
+}
+
 /* Memory is what makes the first pass over one character slow, so there is a bound on it for each
  * byte of the text. */
 static void test_memory(void **unused)
@@ -296,8 +338,8 @@ static void test_memory(void **unused)
     char *text = malloc(SIZE);
     assert_non_null(text);
     for (uint32_t k = 0; k < PRE_TOKENIZERS * MODELS; k++) {
-        td_tokenizer *tok = load_pair(pre_tokenizers[k % PRE_TOKENIZERS],
-                                      models[k / PRE_TOKENIZERS]);
+        td_tokenizer *tok = load_three("null", pre_tokenizers[k % PRE_TOKENIZERS],
+                                       models[k / PRE_TOKENIZERS]);
         td_encoder *enc = td_encoder_new(tok);
         td_encoder_set_memory(enc, BOUND);
         for (size_t i = 0; i < sizeof units; i++) {
@@ -321,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_unigram),
         cmocka_unit_test(test_offsets_change_nothing),
         cmocka_unit_test(test_pieces_again),
+        cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

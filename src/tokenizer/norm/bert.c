@@ -19,7 +19,7 @@ static td_code space_chinese(tk_ctx *ctx, tk_text *text, td_error *err)
 {
     const char *p = text->ptr, *end = text->ptr + text->len;
     bool any = false;
-    while (!any && p < end)
+    while (!any && (p = tk_skip_printable(p, end)) < end)
         any = td_tk_is_chinese(td_utf8_next(&p, end));
     if (!any && tk_text_is_whole(text))
         return TD_OK;

@@ -2,18 +2,34 @@
  * ByteLevel, and what BertNormalizer needs of them.
  *
  * Each first looks for a character that it would change: most texts have none. */
+#include <string.h>
+
 #include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
 #include "tokenizer/load/components.h"
 #include "tokenizer/norm/norm.h"
 #include "unicode/unicode_ref.h"
 
+const char *tk_skip_printable(const char *p, const char *end)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    for (; end - p >= 8; p += 8) {
+        uint64_t x;
+        memcpy(&x, p, sizeof x);
+        /* The top bit of some byte: it is none of ASCII, below a space, or DEL. */
+        if (((x | (x - 0x20 * ones) | (x + ones)) & 0x80 * ones) != 0)
+            break;
+    }
+    return p;
+}
+
 /* The next character that drop() takes; NULL: there is none. */
 static const char *next_dropped(const char *p, const char *end, bool (*drop)(uint32_t c))
 {
     while (p < end) {
+        p = tk_skip_printable(p, end);
         const char *at = p;
-        if (drop(td_utf8_next(&p, end)))
+        if (p < end && drop(td_utf8_next(&p, end)))
             return at;
     }
     return NULL;
@@ -64,7 +80,7 @@ td_code tk_norm_map(tk_ctx *ctx, tk_text *text, uint32_t (*map)(uint32_t c), td_
 {
     const char *p = text->ptr, *end = text->ptr + text->len;
     bool same = true;
-    while (same && p < end) {
+    while (same && (p = tk_skip_printable(p, end)) < end) {
         uint32_t c = td_utf8_next(&p, end);
         same = map(c) == c;
     }

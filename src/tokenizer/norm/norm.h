@@ -24,9 +24,11 @@ td_code tk_norm_aligned(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error 
 
 /* ---- chars.c ---- */
 
-/* Takes out the characters for which drop() is true. */
+/* Moves over blocks of printable ASCII, which normalizers mostly leave alone. */
+const char *tk_skip_printable(const char *p, const char *end);
+/* Takes out the characters for which drop() is true; it must be false for printable ASCII. */
 td_code tk_norm_filter(tk_ctx *ctx, tk_text *text, bool (*drop)(uint32_t c), td_error *err);
-/* Replaces each character by what map() makes of it. */
+/* Replaces each character by what map() makes of it; printable ASCII stays as it is. */
 td_code tk_norm_map(tk_ctx *ctx, tk_text *text, uint32_t (*map)(uint32_t c), td_error *err);
 td_code tk_norm_lowercase(tk_ctx *ctx, tk_text *text, td_error *err);
 

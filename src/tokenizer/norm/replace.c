@@ -92,8 +92,7 @@ td_code tk_make_norm_replace(const tk_at *at, const tk_norm **ret)
     TD_TRY(tk_regex_load(at, "pattern", &r->pattern));
     TD_TRY(tk_get_str(at, "content", &r->content));
     /* A pattern that matches the empty text inserts what stands for nothing. */
-    bool is_string;
-    r->base.zero_width = !(tk_regex_source(r->pattern, &is_string).len != 0 && is_string);
+    r->base.zero_width = !tk_regex_takes_text(r->pattern);
     *ret = &r->base;
     return TD_OK;
 }
