@@ -87,19 +87,11 @@ static bool may_be_high(td_str token)
 /* The bytes that a token of byte characters stands for; 0: it is none, or all ASCII. */
 static size_t raw_bytes(td_str token, char *out)
 {
-    const char *p = token.ptr, *end = token.ptr + token.len;
-    size_t n = 0;
-    bool high = false;
-    if (token.len > TOKEN_MAX)
-        return 0;
-    while (p < end) {
-        int b = tk_char_to_byte(td_utf8_next(&p, end));
-        if (b < 0)
-            return 0;
-        high |= b >= 0x80;
-        out[n++] = (char)b;
-    }
-    return high ? n : 0;
+    unsigned high = 0;
+    size_t n = tk_chars_to_bytes(token, out, TOKEN_MAX);
+    for (size_t i = 0; i < n; i++)
+        high |= (unsigned char)out[i] & 0x80u;
+    return high != 0 ? n : 0;
 }
 
 tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars, td_str mark)

@@ -2,7 +2,6 @@
  * ASCII with at most one space in front, take a short way. */
 #include "tokenizer/entries.h"
 
-#include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
 #include "tokenizer/key.h"
 
@@ -13,25 +12,6 @@ typedef struct waiting {
     uint64_t key[2], hash;
     td_id id;
 } waiting;
-
-/* What the characters below CHARS stand for, as tk_char_to_byte has it; none is above. */
-enum { CHARS = 0x180 };
-typedef struct byte_table {
-    int16_t of[CHARS];
-} byte_table;
-
-size_t tk_entry_bytes(td_str entry, char *out, size_t room)
-{
-    const char *p = entry.ptr, *end = entry.ptr + entry.len;
-    size_t n = 0;
-    while (p < end) {
-        int b = tk_char_to_byte(td_utf8_next(&p, end));
-        if (b < 0 || n == room)
-            return 0;
-        out[n++] = (char)b;
-    }
-    return n;
-}
 
 #define EACH(byte) (UINT64_MAX / 255 * (byte))
 
@@ -63,28 +43,27 @@ static inline bool plain_key(td_str text, uint64_t key[2])
     return true;
 }
 
-/* The key of any other text; false: it has none. Characters of one byte and of two take turns in
- * ways that cannot be guessed, so no branch depends on them. */
-static inline bool wide_key(const byte_table *bytes, td_str text, uint64_t key[2])
+/* The key of a text of characters of two bytes each. 16 bytes can be read from its start on, and
+ * behind it. */
+static inline bool wide_key(td_str text, uint64_t key[2])
 {
-    char out[16] = { 0 };
-    const unsigned char *p = (const unsigned char *)text.ptr, *end = p + text.len;
-    uint32_t n = 0;
-    int32_t all = 0;
-    if (text.len > 2 * TK_CACHED_BYTES)
+    size_t n = text.len / 2;
+    if (text.len % 2 != 0 || n == 0 || n > TK_CACHED_BYTES)
         return false;
-    for (; p < end && n < 16; n++) {
-        uint32_t first = p[0], is_two = first >> 7;
-        uint32_t two = (first & 0x1F) << 6 | (p[1] & 0x3F), c = is_two ? two : first;
-        int32_t byte = bytes->of[c < CHARS ? c : 0]; /* 0 is not one */
-        all |= first < 0xE0 ? byte : -1;
-        out[n] = (char)byte;
-        p += 1 + is_two;
-    }
-    if (all < 0 || n == 0 || n > TK_CACHED_BYTES)
+    key[1] = 0;
+    if (!tk_wide_chars_to_bytes(text.ptr, n < 8 ? n : 8, &key[0]) ||
+        (n > 8 && !tk_wide_chars_to_bytes(text.ptr + 16, n - 8, &key[1])))
         return false;
-    tk_key_make(out, n, false, key);
+    key[1] |= (uint64_t)n << 56;
     return true;
+}
+
+static bool any_key(td_str text, uint64_t key[2])
+{
+    char bytes[16] = { 0 };
+    size_t n = tk_chars_to_bytes(text, bytes, TK_CACHED_BYTES);
+    tk_key_make(bytes, (uint32_t)n, false, key);
+    return n != 0;
 }
 
 static inline void put(tk_entries *e, const waiting *w)
@@ -104,9 +83,6 @@ bool tk_entries_fill(tk_entries *e, const tk_bpe *bpe)
     const tk_vocab *v = bpe->vocab;
     waiting ring[AHEAD];
     uint32_t n = 0;
-    byte_table bytes;
-    for (uint32_t c = 0; c < CHARS; c++)
-        bytes.of[c] = (int16_t)tk_char_to_byte(c);
     e->line_count = v->count / 9 * 4 + 4; /* three quarters full */
     if (!td_slab_new(&e->table, (size_t)e->line_count * sizeof *e->lines))
         return false;
@@ -114,7 +90,7 @@ bool tk_entries_fill(tk_entries *e, const tk_bpe *bpe)
     for (uint32_t at = 0; at < v->size; at = tk_vocab_next(v, at)) {
         waiting w;
         td_str text = tk_vocab_text(v, at);
-        if (!plain_key(text, w.key) && !wide_key(&bytes, text, w.key))
+        if (!plain_key(text, w.key) && !wide_key(text, w.key) && !any_key(text, w.key))
             continue;
         td_id id = tk_vocab_head_at(v, at).id;
         w.id = id | (tk_id_bit(bpe->merges.proven, id) ? TK_ENTRY_PROVEN : 0);

@@ -44,9 +44,6 @@ typedef struct tk_entries {
 bool tk_entries_fill(tk_entries *e, const tk_bpe *bpe);
 void tk_entries_done(tk_entries *e);
 
-/* The bytes that an entry of byte characters stands for; 0: it has others, or more than room. */
-size_t tk_entry_bytes(td_str entry, char *out, size_t room);
-
 static inline uint64_t tk_entry_hash(const uint64_t key[2])
 {
     return tk_vocab_mix(tk_vocab_seeds[0], key[0], key[1]);

@@ -62,7 +62,7 @@ static td_code set_long_entries(tk_load *load, tk_fast *f)
         td_str entry = tk_vocab_text(v, at);
         if (entry.len <= TK_CACHED_BYTES)
             continue;
-        size_t n = tk_entry_bytes(entry, bytes, sizeof bytes);
+        size_t n = tk_chars_to_bytes(entry, bytes, sizeof bytes);
         if (n == 0 && entry.len > sizeof bytes) { /* any long word may be one then */
             memset(f->long_entries, 0xFF, (1 << TK_LONG_ENTRY_BITS) / 8);
             break;

@@ -141,6 +141,37 @@ static void test_crowded(void **unused)
     done(probe);
 }
 
+/* Texts of characters of one to four bytes, of which some stand for none, in any order. */
+static void test_chars_to_bytes(void **unused)
+{
+    (void)unused;
+    for (int round = 0; round < 60000; round++) {
+        char want[64], got[64], text[200];
+        size_t n = 0, len = 0, chars = pick(40), room = pick(4) ? sizeof want : pick(40);
+        bool good = true;
+        bool wide = pick(3) != 0; /* nearly all of two bytes */
+        uint32_t odd = 2 + pick(60);
+        for (size_t i = 0; i < chars; i++) {
+            uint32_t c = pick(odd) == 0 ? pick(0x20000) : tk_byte_to_char((uint8_t)pick(256));
+            if (wide && c < 0x80)
+                c = 0x100 + c % 0x44;
+            int byte = tk_char_to_byte(c);
+            len += td_utf8_put(text + len, c);
+            good = good && byte >= 0 && n < room;
+            if (good)
+                want[n++] = (char)byte;
+        }
+        char *exact = malloc(len + 16); /* sanitizers see reads behind it */
+        assert_non_null(exact);
+        memcpy(exact, text, len);
+        memset(exact + len, 0xC5, 16);
+        assert_int_equal(tk_chars_to_bytes((td_str){ exact, len }, got, room), good ? n : 0);
+        if (good)
+            assert_memory_equal(got, want, n);
+        free(exact);
+    }
+}
+
 static void test_no_memory(void **unused)
 {
     (void)unused;
@@ -171,7 +202,7 @@ static void test_real(void **unused)
         assert_true(behind < e->line_count / 2);
         for (uint32_t at = 0; at < v->size; at = tk_vocab_next(v, at)) {
             char bytes[16], text[64];
-            size_t n = tk_entry_bytes(tk_vocab_text(v, at), bytes, TK_CACHED_BYTES), t = 0;
+            size_t n = tk_chars_to_bytes(tk_vocab_text(v, at), bytes, TK_CACHED_BYTES), t = 0;
             if (n == 0)
                 continue;
             td_id id = tk_vocab_head_at(v, at).id, found = look(e, bytes, n), want;
@@ -197,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_crowded),
+        cmocka_unit_test(test_chars_to_bytes),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_real),
     };
