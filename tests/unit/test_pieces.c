@@ -333,7 +333,7 @@ static void test_patterns(void **unused)
 static void test_memory(void **unused)
 {
     (void)unused;
-    enum { SIZE = 1 << 20, BOUND = 190 << 20 };
+    enum { SIZE = 1 << 18, BOUND = 64 << 20 };
     static const char units[] = { 'a', ' ', '7', '!' };
     char *text = malloc(SIZE);
     assert_non_null(text);
