@@ -1,8 +1,8 @@
 /* fast_fresh.c - words that are seen for the first time, side by side.
  *
- * What a new word costs is waiting for memory: the slots of the vocabulary, the entry itself, the
- * tables of merges. So a group of words takes each step together, and each step asks for what the
- * next one needs. */
+ * What a new word costs is waiting for memory: other places of the cache, its entry, the tables of
+ * merges. So all new words of a batch take each step together, and each step asks for what the next
+ * one needs. */
 #include "tokenizer/fast_miss.h"
 
 #include <string.h>
@@ -10,33 +10,31 @@
 #include "tokenizer/key.h"
 #include "tokenizer/long_words.h"
 
-enum { GROUP = 32, SEEN = 2048 };
+enum { SEEN = 2048 };
 
-typedef struct fresh {
-    uint32_t word; /* of the batch */
-    tk_entry_look look;
-} fresh;
-
-/* What the steps of one group share. */
+/* What the steps share. */
 typedef struct group {
     const tk_fast *f;
     tk_cache *c;
     td_str text;
     const tk_batch *b;
-    fresh items[GROUP];
     uint32_t count;
-    uint16_t seen[SEEN]; /* by hash: 1 + the number of a word that is taken care of */
+    uint16_t words[TK_BATCH];  /* new ones, or maybe so: numbers in the batch */
+    uint64_t hashes[TK_BATCH]; /* of short ones, among the entries */
+    uint16_t seen[SEEN];       /* by hash: 1 + the number of a word that is taken care of */
 } group;
 
 /* New words tend to come again soon: whether this one has come before in the batch. Words may push
  * each other out; then one is looked up and put into the cache twice. */
-static bool was_seen(group *g, uint32_t word, uint32_t hash)
+static inline bool was_seen(group *g, uint32_t word, uint32_t hash)
 {
-    const tk_batch *b = g->b;
     uint16_t *place = &g->seen[hash / (UINT32_MAX / SEEN + 1)];
     uint32_t other = *place;
     *place = (uint16_t)(word + 1);
-    return other != 0 && memcmp(b->keys[other - 1], b->keys[word], sizeof b->keys[word]) == 0;
+    if (other == 0)
+        return false;
+    const uint64_t *a = g->b->keys[other - 1], *b = g->b->keys[word];
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
 }
 
 /* Whether a long word can be taken here: there is nothing to do but to merge it. */
@@ -47,34 +45,42 @@ static bool is_lane(const tk_fast *f, const tk_batch *b, uint32_t word, size_t l
            (kind == TK_KEY_LONG_UNCUT || (kind == TK_KEY_LONG_WORD && f->scanner == NULL));
 }
 
-/* Words that can be taken here and come for the first time in the batch; asks for the other places
- * that the cache may have them in. Returns how many. */
-static uint32_t ask_cache(group *g, const uint16_t *words, uint32_t n, uint16_t *todo)
+/* Takes words that come for the first time in the batch, and asks for all places where what they
+ * become may be known. */
+static void ask(group *g, const uint16_t *words, uint32_t n)
 {
     const tk_batch *b = g->b;
-    uint32_t left = 0;
     for (uint32_t i = 0; i < n; i++) {
-        td_str word = tk_batch_word(b, g->text, words[i]);
-        bool is_short = word.len <= TK_CACHED_BYTES;
-        uint32_t hash = is_short ? b->hashes[words[i]] : (uint32_t)b->keys[words[i]][0];
-        if (!is_short && !is_lane(g->f, b, words[i], word.len))
-            continue;
-        if (is_short && tk_is_full(tk_own_pair(g->c, hash)))
-            __builtin_prefetch(tk_other_pair(g->c, hash));
-        else if (!is_short)
+        uint32_t k = words[i], hash = b->hashes[k];
+        td_str word = tk_batch_word(b, g->text, k);
+        if (word.len <= TK_CACHED_BYTES) {
+            if (g->f->scanner != NULL)
+                g->hashes[g->count] = tk_entry_ask(g->f, b->keys[k]);
+            if (tk_is_full(tk_own_pair(g->c, hash)))
+                __builtin_prefetch(tk_other_pair(g->c, hash));
+        } else if (is_lane(g->f, b, k, word.len)) {
+            hash = (uint32_t)b->keys[k][0];
             tk_long_ask(g->c, word, hash);
-        todo[left] = words[i];
-        left += !was_seen(g, words[i], hash);
+        } else {
+            continue;
+        }
+        g->words[g->count] = (uint16_t)k;
+        g->count += !was_seen(g, k, hash);
     }
-    return left;
 }
 
-static bool is_known(const group *g, uint32_t word)
+static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
+{
+    tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
+}
+
+/* Whether the cache has a word where it is not looked for first. */
+static bool is_known(const group *g, uint32_t k)
 {
     td_id ids[TK_CACHED_IDS];
-    uint32_t count, hash = g->b->hashes[word];
+    uint32_t count, hash = g->b->hashes[k];
     return tk_is_full(tk_own_pair(g->c, hash)) &&
-           tk_cache_find(g->c, g->b->keys[word], hash, ids, &count) != NULL;
+           tk_cache_find(g->c, g->b->keys[k], hash, ids, &count) != NULL;
 }
 
 static bool is_known_long(const group *g, td_str word)
@@ -83,25 +89,42 @@ static bool is_known_long(const group *g, td_str word)
     return tk_long_find(g->c, word, &count) != NULL;
 }
 
-static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
-{
-    tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
-}
-
-/* Words that are entries go into the cache, the numbers of the others into rest. Returns how many
- * those are. */
+/* Words that are entries go into the cache, the numbers of those that have to be merged into rest.
+ * Returns how many these are. */
 static uint32_t take_entries(group *g, uint16_t *rest)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < g->count; i++) {
-        const fresh *x = &g->items[i];
-        td_id id = tk_entry_answer(g->f, &x->look);
+        uint32_t k = g->words[i];
+        td_str word = tk_batch_word(g->b, g->text, k);
+        bool is_short = word.len <= TK_CACHED_BYTES;
+        if (is_short ? is_known(g, k) : is_known_long(g, word))
+            continue;
+        td_id id = is_short ? tk_entry_answer(g->f, g->b->keys[k], g->hashes[i]) : TK_NO_ID;
         if (id != TK_NO_ID)
-            put(g, x->word, &id, 1);
+            put(g, k, &id, 1);
         else
-            rest[left++] = (uint16_t)x->word;
+            rest[left++] = (uint16_t)k;
+        g->c->fresh++;
     }
     return left;
+}
+
+/* A short word of a byte-level model is all in its key: no loop that ends where it cannot be
+ * guessed. */
+static void spell(const group *g, uint32_t k, tk_lane *l)
+{
+    td_str word = tk_batch_word(g->b, g->text, k);
+    if (g->f->scanner == NULL || word.len > TK_CACHED_BYTES) {
+        tk_spell_lane(g->f, word, l);
+        return;
+    }
+    unsigned char bytes[16];
+    td_id *ids = tk_lane_ids(l);
+    memcpy(bytes, g->b->keys[k], sizeof bytes);
+    for (uint32_t i = 0; i < TK_CACHED_BYTES; i++)
+        ids[i] = g->f->bytes[bytes[i]];
+    tk_lane_start(l, (uint32_t)word.len);
 }
 
 static void merge_words(group *g, const uint16_t *words, uint32_t count)
@@ -110,7 +133,7 @@ static void merge_words(group *g, const uint16_t *words, uint32_t count)
     for (uint32_t i = 0; i < count; i += TK_LANES) {
         uint32_t n = count - i < TK_LANES ? count - i : TK_LANES;
         for (uint32_t k = 0; k < n; k++)
-            tk_spell_lane(g->f, tk_batch_word(g->b, g->text, words[i + k]), &lanes[k]);
+            spell(g, words[i + k], &lanes[k]);
         tk_merge_lanes(&g->f->bpe->merges, lanes, n);
         for (uint32_t k = 0; k < n; k++) {
             td_id ids[TK_LANE];
@@ -132,25 +155,9 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
     g.c = c;
     g.text = text;
     g.b = b;
+    g.count = 0;
     memset(g.seen, 0, sizeof g.seen);
-    uint32_t found = 0, left = 0;
-    uint16_t todo[TK_BATCH], rest[TK_BATCH]; /* to be looked up; to be merged */
-    n = ask_cache(&g, words, n, todo);
-    for (uint32_t i = 0; i < n;) {
-        g.count = 0;
-        for (; i < n && g.count < GROUP; i++) {
-            td_str word = tk_batch_word(b, text, todo[i]);
-            if (word.len <= TK_CACHED_BYTES) {
-                g.items[g.count] = (fresh){ todo[i], tk_entry_ask(f, b->keys[todo[i]]) };
-                g.count += !is_known(&g, todo[i]);
-            } else if (!is_known_long(&g, word)) {
-                rest[left++] = todo[i];
-                found++;
-            }
-        }
-        found += g.count;
-        left += take_entries(&g, rest + left);
-    }
-    merge_words(&g, rest, left);
-    c->fresh = found;
+    uint16_t rest[TK_BATCH]; /* to be merged */
+    ask(&g, words, n);
+    merge_words(&g, rest, take_entries(&g, rest));
 }

@@ -171,8 +171,7 @@ static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint6
     if (known != NULL)
         return put_few(sink, known, count, err);
     c->fresh++;
-    tk_entry_look look = tk_entry_ask(f, key);
-    ids[0] = tk_entry_answer(f, &look);
+    ids[0] = tk_entry_answer(f, key, tk_entry_ask(f, key));
     if (ids[0] == TK_NO_ID) {
         tk_lane l;
         tk_spell_lane(f, word, &l);

@@ -27,30 +27,35 @@ static inline td_str tk_batch_word(const tk_batch *b, td_str text, uint32_t i)
 td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
                     uint32_t hash, const char *text_end, tk_sink *sink, td_error *err);
 
-/* A look for the entry that is what a short word becomes, in two steps. */
-typedef struct tk_entry_look {
-    uint64_t key[2], hash;
-    bool part;
-} tk_entry_look;
-
-TK_PREFETCHES tk_entry_look tk_entry_ask(const tk_fast *f, const uint64_t key[2])
+/* The key of a word that has the bytes of this one, or of this part. */
+static inline void tk_entry_key(const uint64_t key[2], uint64_t ret[2])
 {
-    tk_entry_look k = { { key[0], key[1] & ~((uint64_t)TK_KEY_PART << 56) }, 0, false };
-    k.part = k.key[1] != key[1];
-    k.hash = tk_entry_hash(k.key);
-    __builtin_prefetch(tk_entry_line_of(&f->entries, k.hash));
-    return k;
+    ret[0] = key[0];
+    ret[1] = key[1] & ~((uint64_t)TK_KEY_PART << 56);
 }
 
-/* TK_NO_ID: the word has to be merged, as have all of models of characters. */
-static inline td_id tk_entry_answer(const tk_fast *f, const tk_entry_look *k)
+/* Asks for the line of the entry that a short word may be. Returns the hash for the answer. */
+TK_PREFETCHES uint64_t tk_entry_ask(const tk_fast *f, const uint64_t key[2])
 {
+    uint64_t word[2];
+    tk_entry_key(key, word);
+    uint64_t hash = tk_entry_hash(word);
+    __builtin_prefetch(tk_entry_line_of(&f->entries, hash));
+    return hash;
+}
+
+/* The entry that a short word becomes; TK_NO_ID: it has to be merged, as have all of models of
+ * characters. */
+static inline td_id tk_entry_answer(const tk_fast *f, const uint64_t key[2], uint64_t hash)
+{
+    uint64_t word[2];
     if (f->scanner == NULL)
         return TK_NO_ID;
-    td_id found = tk_entry_find(&f->entries, k->key, k->hash);
-    bool whole = f->bpe->ignore_merges && !k->part;
-    return found != TK_NO_ID && (whole || tk_entry_is_proven(found)) ? tk_entry_id(found)
-                                                                     : TK_NO_ID;
+    tk_entry_key(key, word);
+    td_id found = tk_entry_find(&f->entries, word, hash);
+    bool whole = f->bpe->ignore_merges && !tk_key_is_part(key);
+    bool counts = found != TK_NO_ID && (whole || tk_entry_is_proven(found));
+    return counts ? tk_entry_id(found) : TK_NO_ID;
 }
 
 /* Spells a word of at most TK_LANE bytes. */

@@ -16,7 +16,7 @@ enum {
      * many more that do not are still looked for. */
     LONE_LONG = 48,
     EAGER = 3,
-    SETTLED = 85, /* the cache is while at most one of so many words is new */
+    SETTLED = 200, /* the cache is while at most one of so many words is new */
 };
 
 /* One call. */
