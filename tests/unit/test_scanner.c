@@ -32,6 +32,11 @@ static const char *const o200k[] = {
     "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" WHITE,
     NULL,
 };
+static const char *const tekken[] = {
+    "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+|[^\\r\\n\\p{L}\\p{N}]?" UPPER "+" LOWER
+    "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" WHITE,
+    NULL,
+};
 static const char *const deepseek3[] = {
     "\\p{N}{1,3}",
     "[一-龥぀-ゟ゠-ヿ]+",
@@ -59,9 +64,9 @@ static size_t put_char(char *out, uint32_t c)
 static size_t ascii_text(char *out, uint32_t parts)
 {
     static const char *const some[] = {
-        " ", " ", "  ", "\n", "\r\n", "\t", " \n", "'s", "'S", "'ll", "'RE", "'", "a", "B", "word",
-        "The", "fooBar", "HTTPServer", "1", "1234", "/", "!", "...", ".x", "\x0b", "!\n/", "__",
-        "x's'd",
+        " ", " ", "  ", "\n", "\r\n", "\t", " \n", "'s", "'S", "'ll", "'RE", "'rE", "'", "a", "B",
+        "word", "\x01\x02", "The", "fooBar", "HTTPServer", "1", "1234", "/", "!", "...", ".x",
+        "\x0b", "!\n/", "__", "x's'd",
         "é", "ſ", "中", "don't", "I'M", "{\"", "\":", "\x7f", "\x1f", "  7", " \t9", "\n 1",
     };
     size_t len = 0;
@@ -255,6 +260,12 @@ static void test_o200k(void **unused)
     fuzz(o200k, tk_scan_o200k);
 }
 
+static void test_tekken(void **unused)
+{
+    (void)unused;
+    fuzz(tekken, tk_scan_tekken);
+}
+
 static void test_deepseek3(void **unused)
 {
     (void)unused;
@@ -266,7 +277,7 @@ static void test_wide_classes(void **unused)
 {
     (void)unused;
     static const tk_scan_fn scans[] = { tk_scan_cl100k, tk_scan_qwen2, tk_scan_o200k,
-                                        tk_scan_deepseek3 };
+                                        tk_scan_tekken, tk_scan_gpt2,  tk_scan_deepseek3 };
     static const char *const around[] = { "中", "a", " ", "！", "B", "한", "!", "\n", "1", "か",
                                           "'s" };
     const uint32_t kinds = sizeof around / sizeof *around;
@@ -283,11 +294,14 @@ static void test_wide_classes(void **unused)
         memset(text + len, 'a', 80);
         td_str all = { text, len + 80 };
         for (size_t i = 0; i < sizeof scans / sizeof *scans; i++) {
-            uint32_t n = scans[i](all, 0, want, 128), m = 0;
-            for (uint32_t from = 0; from < all.len; from = got[m - 1])
-                m += tk_scan_best(scans[i], td_cpu_best())(all, from, got + m, 128 - m);
-            assert_int_equal(m, n);
-            assert_memory_equal(got, want, n * sizeof *want);
+            uint32_t n = scans[i](all, 0, want, 128);
+            for (td_cpu cpu = TD_CPU_SSE2; cpu <= td_cpu_best(); cpu++) {
+                uint32_t m = 0;
+                for (uint32_t from = 0; from < all.len; from = got[m - 1])
+                    m += tk_scan_best(scans[i], cpu)(all, from, got + m, 128 - m);
+                assert_int_equal(m, n);
+                assert_memory_equal(got, want, n * sizeof *want);
+            }
         }
     }
 }
@@ -305,7 +319,8 @@ int main(void)
         cmocka_unit_test(test_wide_classes),
         cmocka_unit_test(test_ascii_classes), cmocka_unit_test(test_cl100k),
         cmocka_unit_test(test_qwen2),         cmocka_unit_test(test_gpt2),
-        cmocka_unit_test(test_o200k),         cmocka_unit_test(test_deepseek3),
+        cmocka_unit_test(test_o200k),         cmocka_unit_test(test_tekken),
+        cmocka_unit_test(test_deepseek3),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,8 +130,9 @@ static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, boo
     return starts;
 }
 
-/* o200k. */
-static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, unsigned *ret_known)
+/* o200k, and tekken, which has no contractions and single digits (mistral). */
+static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, bool mistral,
+                                       unsigned *ret_known)
 {
     uint64_t caseless = b->han | b->hangul, letter = b->letter | caseless;
     uint64_t other = ~(letter | b->digit | b->space | b->high);
@@ -142,13 +143,13 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, unsi
     uint64_t glued = b->newline & ~(b->newline + after);
     uint64_t humps = b->upper & (b->letter & ~b->upper) << 1;
     uint64_t starts = (letter & ~(letter << 1) & ~led) | humps | (other_start & ~(b->blank << 1)) |
-                      tk_space_starts(b, glued, 0) | tk_digit_starts(b->digit, true);
+                      tk_space_starts(b, glued, 0) | tk_digit_starts(b->digit, !mistral);
     /* A tail of line ends goes on with a slash; whether a word goes on with a capital behind
      * letters without case depends on what follows. */
     uint64_t unsure = b->high | (glued << 1 & b->slash) | (caseless << 1 & b->upper);
     *ret_known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
     unsigned last = 0;
-    uint64_t suffixes = letter << 1 & b->apostrophe & b->letter >> 1;
+    uint64_t suffixes = mistral ? 0 : letter << 1 & b->apostrophe & b->letter >> 1;
     for (uint64_t rest = suffixes; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctzll(rest);
         if (i + 3 >= 64)
@@ -159,6 +160,30 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, unsi
         starts &= ~(tk_below(end) & ~tk_below(i));
         starts |= letter & (uint64_t)1 << end;
         last = end;
+    }
+    return starts;
+}
+
+/* GPT-2: only a blank leads, contractions are in small letters and words of their own, digits are
+ * not counted, and line ends are white space like any other. */
+static inline uint64_t tk_gpt2_starts(const tk_block *b, const char *text, unsigned *ret_known)
+{
+    uint64_t letter = b->letter | b->han | b->hangul, led = b->blank << 1;
+    uint64_t other = ~(letter | b->digit | b->space | b->high);
+    uint64_t other_start = other & ~(other << 1) & ~led;
+    uint64_t starts = (letter & ~(letter << 1) & ~led) | (b->digit & ~(b->digit << 1) & ~led) |
+                      other_start | (b->space & ~(b->space << 1)) | (b->space & ~(b->space >> 1));
+    *ret_known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
+    uint64_t small = b->letter & ~b->upper;
+    for (uint64_t rest = other_start & b->apostrophe & small >> 1; rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(rest);
+        if (i + 3 >= 64)
+            break;
+        unsigned end = tk_block_contraction(text, i);
+        if (end == 0 || (end == i + 3 && (b->upper >> (i + 2) & 1) != 0))
+            continue;
+        starts &= ~((uint64_t)1 << (i + 1));
+        starts |= letter & (uint64_t)1 << end;
     }
     return starts;
 }

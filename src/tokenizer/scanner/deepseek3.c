@@ -83,6 +83,12 @@ static const char *match(bool cjk, const char *p, const char *end)
     return bits & TD_RE_S ? white(p, end) : p;
 }
 
+/* ASCII of no class: a match begins with it only if a letter follows, and none has it inside. */
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x80 && tk_ascii_bits[(unsigned char)c] == 0;
+}
+
 /* The next word in a piece that is not digits. */
 static const char *word(const char *p, const char *end)
 {
@@ -92,6 +98,8 @@ static const char *word(const char *p, const char *end)
     if (q != p)
         return q;
     do { /* a gap: up to the next match or the end of the piece */
+        while (end - q > 2 && is_control(q[1]) && is_control(q[2])) /* fast over long runs */
+            q++;
         bits_in(cjk, q, end, &next);
         q = next;
     } while (q < end && (bits_in(cjk, q, end, &next) & TD_RE_N) == 0 && match(cjk, q, end) == q);
