@@ -32,6 +32,7 @@ static const char *const splits[] = {
               "| ?[\\\\p{P}\\\\p{S}]+[\\r\\n]*"
               "|\\\\s*[\\r\\n]+|\\\\s+(?!\\\\S)|\\\\s+"), /* line ends as themselves */
     "",
+    "", /* with a space in front of texts */
 };
 enum { COUNT = sizeof splits / sizeof *splits };
 
@@ -85,9 +86,10 @@ static void start(uint32_t k)
                           "\"NFC\"}, \"pre_tokenizer\": {\"type\": \"Sequence\", "
                           "\"pretokenizers\": ["));
     td_buf_printf(&b,
-                  "%s{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+                  "%s{\"type\": \"ByteLevel\", \"add_prefix_space\": %s, "
                   "\"trim_offsets\": true, \"use_regex\": %s}]}, ",
-                  splits[k], splits[k][0] == '\0' ? "true" : "false");
+                  splits[k], k + 1 == COUNT ? "true" : "false",
+                  splits[k][0] == '\0' ? "true" : "false");
     put_model(&b);
     td_buf_byte(&b, '}');
     td_tokenizer *tok = NULL;
