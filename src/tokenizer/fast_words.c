@@ -208,6 +208,7 @@ static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t
 static td_code put_lone(run *r, uint32_t *from)
 {
     const char *p = r->text.ptr + *from, *end = r->text.ptr + r->text.len;
+    const tk_lone_chars *l = &r->f->chars->lone;
     tk_sink *sink = r->sink;
     TD_TRY(flush(r));
     for (const char *stop = p; stop < end && stop - p <= TK_LONE_UNSEEN;) {
@@ -215,8 +216,7 @@ static td_code put_lone(run *r, uint32_t *from)
         stop = end - p > TK_LOOK_BYTES ? p + TK_LOOK_BYTES : end;
         TD_TRY(look_around(r, (uint32_t)(p - r->text.ptr)));
         TD_TRY(tk_sink_reserve(sink, (size_t)(stop - p) + TK_LONE_SLACK, r->err));
-        p = tk_lone_put(&r->f->chars->lone, p, stop,
-                        sink->counting ? NULL : sink->ids + sink->count, &count);
+        p = l->put(l, p, stop, sink->counting ? NULL : sink->ids + sink->count, &count);
         sink->count += count;
     }
     r->b.from = (uint32_t)(p - r->text.ptr);

@@ -55,12 +55,11 @@ static inline bool is_three(const char *p)
     return ((unsigned char)*p & 0xF0) == 0xE0;
 }
 
-/* The character of three bytes at p, of which four can be read. */
+/* The character of three bytes at p. */
 static inline td_id three_at(const tk_lone_chars *l, const char *p)
 {
-    uint32_t b;
-    memcpy(&b, p, sizeof b);
-    return l->first[(b & 15) << 12 | (b >> 2 & 0xFC0) | (b >> 16 & 63)];
+    const unsigned char *b = (const unsigned char *)p;
+    return l->first[(b[0] & 15) << 12 | (b[1] & 63) << 6 | (b[2] & 63)];
 }
 
 static inline td_id two_at(const tk_lone_chars *l, const char *p)
@@ -102,13 +101,13 @@ static inline uint32_t put_other(const tk_lone_chars *l, const char **p, td_id *
     return entry >> TK_LONE_SHIFT;
 }
 
-static const char *put_plain(const tk_lone_chars *l, const char *p, const char *end, td_id *out,
-                             size_t *ret_count)
+static inline const char *run_plain(const tk_lone_chars *l, const char *p, const char *end,
+                                    td_id *out, size_t *ret_count)
 {
     size_t n = 0;
     while (end - p > TK_LONE_UNSEEN) {
         if (!is_three(p)) {
-            uint32_t count = put_other(l, &p, out + n);
+            uint32_t count = put_other(l, &p, out != NULL ? out + n : NULL);
             if (count == 0)
                 break;
             n += count;
@@ -117,9 +116,11 @@ static const char *put_plain(const tk_lone_chars *l, const char *p, const char *
         td_id entry = three_at(l, p);
         if (entry == 0)
             break;
-        out[n] = entry & LOW;
-        out[n + 1] = l->bytes[(unsigned char)p[1]];
-        out[n + 2] = l->bytes[(unsigned char)p[2]];
+        if (out != NULL) {
+            out[n] = entry & LOW;
+            out[n + 1] = l->bytes[(unsigned char)p[1]];
+            out[n + 2] = l->bytes[(unsigned char)p[2]];
+        }
         n += entry >> TK_LONE_SHIFT;
         p += 3;
     }
@@ -127,27 +128,11 @@ static const char *put_plain(const tk_lone_chars *l, const char *p, const char *
     return p;
 }
 
-/* The same without ids. */
-static const char *count_all(const tk_lone_chars *l, const char *p, const char *end,
+static const char *put_plain(const tk_lone_chars *l, const char *p, const char *end, td_id *out,
                              size_t *ret_count)
 {
-    size_t n = 0;
-    while (end - p > TK_LONE_UNSEEN) {
-        if (!is_three(p)) {
-            uint32_t count = put_other(l, &p, NULL);
-            if (count == 0)
-                break;
-            n += count;
-            continue;
-        }
-        td_id entry = three_at(l, p);
-        if (entry == 0)
-            break;
-        n += entry >> TK_LONE_SHIFT;
-        p += 3;
-    }
-    *ret_count = n;
-    return p;
+    return out != NULL ? run_plain(l, p, end, out, ret_count)
+                       : run_plain(l, p, end, NULL, ret_count);
 }
 
 /* ---- AVX2 ---- */
@@ -156,13 +141,15 @@ static const char *count_all(const tk_lone_chars *l, const char *p, const char *
 
 #include <immintrin.h>
 
+#define AVX2 __attribute__((target("avx2,bmi2")))
+
 /* Where the ids of bytes follow each other: those of a character are its bytes and a constant. */
-__attribute__((target("avx2,bmi2"))) static const char *
-put_avx2(const tk_lone_chars *l, const char *p, const char *end, td_id *out, size_t *ret_count)
+AVX2 static inline __attribute__((always_inline)) const char *
+run_avx2(const tk_lone_chars *l, const char *p, const char *end, td_id *out, size_t *ret_count)
 {
     const __m128i base = _mm_set1_epi32((int)l->bytes[0]);
-    const td_id *first = l->first;
     td_id *to = out;
+    size_t n = 0;
     while (end - p > TK_LONE_UNSEEN) {
         uint32_t b;
         memcpy(&b, p, sizeof b);
@@ -170,20 +157,31 @@ put_avx2(const tk_lone_chars *l, const char *p, const char *end, td_id *out, siz
             uint32_t count = put_other(l, &p, to);
             if (count == 0)
                 break;
-            to += count;
+            n += count;
+            to = out != NULL ? to + count : NULL;
             continue;
         }
-        td_id entry = first[_pext_u32(__builtin_bswap32(b), 0x0F3F3F00)];
+        td_id entry = l->first[_pext_u32(__builtin_bswap32(b), 0x0F3F3F00)];
         if (entry == 0)
             break;
+        n += entry >> TK_LONE_SHIFT;
+        p += 3;
+        if (out == NULL)
+            continue;
         __m128i ids = _mm_add_epi32(_mm_cvtepu8_epi32(_mm_cvtsi32_si128((int)b)), base);
         ids = _mm_insert_epi32(ids, (int)(entry & LOW), 0);
         _mm_storeu_si128((__m128i *)(void *)to, ids);
         to += entry >> TK_LONE_SHIFT;
-        p += 3;
     }
-    *ret_count = (size_t)(to - out);
+    *ret_count = out != NULL ? (size_t)(to - out) : n;
     return p;
+}
+
+AVX2 static const char *put_avx2(const tk_lone_chars *l, const char *p, const char *end,
+                                 td_id *out, size_t *ret_count)
+{
+    return out != NULL ? run_avx2(l, p, end, out, ret_count)
+                       : run_avx2(l, p, end, NULL, ret_count);
 }
 
 static bool has_bytes_in_order(const tk_lone_chars *l)
@@ -207,16 +205,10 @@ void tk_lone_set_cpu(tk_lone_chars *l, td_cpu cpu)
 #endif
 }
 
-const char *tk_lone_put(const tk_lone_chars *l, const char *p, const char *end, td_id *out,
-                        size_t *ret_count)
-{
-    return out != NULL ? l->put(l, p, end, out, ret_count) : count_all(l, p, end, ret_count);
-}
-
 bool tk_lone_run(const tk_lone_chars *l, const char *p, const char *end, uint32_t bytes)
 {
     size_t count;
     if (end - p < bytes + TK_LONE_UNSEEN || (unsigned char)*p < 0x80)
         return false;
-    return tk_lone_put(l, p, p + bytes + TK_LONE_UNSEEN, NULL, &count) - p >= bytes;
+    return l->put(l, p, p + bytes + TK_LONE_UNSEEN, NULL, &count) - p >= bytes;
 }

@@ -17,7 +17,9 @@ struct tk_lone_chars {
     td_id ascii[128];
     const td_id *bytes;
     const uint8_t *can_cut; /* between ASCII characters: 128 * left + right */
-    /* tk_lone_put with ids, for this CPU */
+    /* For this CPU. Puts out the ids of all characters from p on that stand alone, as far as end;
+     * nothing reaches across p. Returns where they end; *ret_count: how many ids that are, at most
+     * one a byte. out NULL: they are only counted. */
     const char *(*put)(const tk_lone_chars *l, const char *p, const char *end, td_id *out,
                        size_t *ret_count);
 };
@@ -33,12 +35,6 @@ void tk_lone_start(tk_lone_chars *l, const tk_bpe *bpe, const uint8_t *can_cut, 
 
 /* The version for another CPU, which does the same. */
 void tk_lone_set_cpu(tk_lone_chars *l, td_cpu cpu);
-
-/* Puts out the ids of all characters from p on that stand alone, as far as end; nothing reaches
- * across p. Returns where they end; *ret_count: how many ids that are, at most one a byte. out
- * NULL: they are only counted. */
-const char *tk_lone_put(const tk_lone_chars *l, const char *p, const char *end, td_id *out,
-                        size_t *ret_count);
 
 /* Whether a character that is not ASCII stands alone at p, and those behind it for so many bytes
  * do. */
