@@ -123,14 +123,17 @@ tk_cuts *tk_cuts_new(const tk_bpe *bpe, bool chars, td_str mark)
     return c;
 }
 
-bool tk_cut_has_partial(const tk_cuts *c, const char *p, size_t left_len, size_t right_len)
+bool tk_cut_has_partial(const tk_cuts *c, uint64_t left, uint64_t right, uint32_t kinds)
 {
-    uint32_t kinds = c->parts[(unsigned char)p[-1]][(unsigned char)*p];
+    uint32_t left_len = (uint32_t)(left >> 32), right_len = (uint32_t)(right >> 32);
     for (; kinds != 0; kinds &= kinds - 1) {
         unsigned kind = (unsigned)__builtin_ctz(kinds);
-        size_t n = kind / 4 + 1, k = kind % 4 + 1; /* a suffix of the left, a prefix of the right */
-        if (n <= left_len && k <= right_len &&
-            has(c->partial, tk_cut_place(tk_cut_pack(p - n, n), tk_cut_pack(p, k))))
+        uint32_t n = kind / 4 + 1, k = kind % 4 + 1; /* a suffix of the left, a prefix of the right */
+        if (n > left_len || k > right_len)
+            continue;
+        uint32_t suffix = (uint32_t)left & (uint32_t)(((uint64_t)1 << 8 * n) - 1);
+        uint32_t prefix = (uint32_t)right >> 8 * (right_len - k);
+        if (has(c->partial, tk_cut_place(suffix | (uint64_t)n << 32, prefix | (uint64_t)k << 32)))
             return true;
     }
     return false;

@@ -79,8 +79,9 @@ static inline unsigned tk_cut_kind(size_t left_len, size_t right_len)
     return (unsigned)(4 * (left_len - 1) + right_len - 1);
 }
 
-/* Whether some product has parts of the two characters that meet at p on its sides. */
-bool tk_cut_has_partial(const tk_cuts *c, const char *p, size_t left_len, size_t right_len);
+/* Whether some product has parts of two packed characters that meet on its sides. kinds: those that
+ * there may be. */
+bool tk_cut_has_partial(const tk_cuts *c, uint64_t left, uint64_t right, uint32_t kinds);
 
 /* Whether text may be cut at p between two packed characters. */
 static inline bool tk_can_cut_at(const tk_cuts *c, uint64_t left, uint64_t right, const char *p)
@@ -91,7 +92,8 @@ static inline bool tk_can_cut_at(const tk_cuts *c, uint64_t left, uint64_t right
     uint32_t at = tk_cut_place(left, right);
     if ((c->whole[at >> 6] >> (at & 63) & 1) != 0)
         return false;
-    return c->parts[last][first] == 0 || !tk_cut_has_partial(c, p, left >> 32, right >> 32);
+    uint32_t kinds = c->parts[last][first];
+    return kinds == 0 || !tk_cut_has_partial(c, left, right, kinds);
 }
 
 /* Whether text may be cut between the characters [x, y) and [y, z). */
