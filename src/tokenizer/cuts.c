@@ -128,7 +128,7 @@ bool tk_cut_has_partial(const tk_cuts *c, uint64_t left, uint64_t right, uint32_
     uint32_t left_len = (uint32_t)(left >> 32), right_len = (uint32_t)(right >> 32);
     for (; kinds != 0; kinds &= kinds - 1) {
         unsigned kind = (unsigned)__builtin_ctz(kinds);
-        uint32_t n = kind / 4 + 1, k = kind % 4 + 1; /* a suffix of the left, a prefix of the right */
+        uint32_t n = kind / 4 + 1, k = kind % 4 + 1; /* of the left's end, of the right's start */
         if (n > left_len || k > right_len)
             continue;
         uint32_t suffix = (uint32_t)left & (uint32_t)(((uint64_t)1 << 8 * n) - 1);
