@@ -118,19 +118,21 @@ td_code tk_edit_char(tk_edit *e, uint32_t c, int32_t change, td_error *err)
     if (e->out.ptr == NULL || e->out.cap - e->out.len < 4)
         TD_TRY(make_room(e, 4, err));
     size_t n = td_utf8_put(e->out.ptr + e->out.len, c);
-    if (e->in.align != NULL) {
-        tk_align align = { e->in.from, e->in.from };
-        if (change > 0) {
-            if (e->taken > 0)
-                align = e->in.align[e->taken - 1];
-        } else if (e->taken < e->in.len) {
-            align = e->in.align[e->taken];
-        } else { /* happens behind texts that a pattern put at the start */
-            return td_fail(err, TD_E_TOKENIZER, "the normalizers cannot be applied to this text");
-        }
-        for (size_t i = 0; i < n; i++)
-            e->align[e->out.len + i] = align;
+    if (e->in.align == NULL) { /* then nobody asks how much was taken */
+        e->out.len += n;
+        return TD_OK;
     }
+    tk_align align = { e->in.from, e->in.from };
+    if (change > 0) {
+        if (e->taken > 0)
+            align = e->in.align[e->taken - 1];
+    } else if (e->taken < e->in.len) {
+        align = e->in.align[e->taken];
+    } else { /* happens behind texts that a pattern put at the start */
+        return td_fail(err, TD_E_TOKENIZER, "the normalizers cannot be applied to this text");
+    }
+    for (size_t i = 0; i < n; i++)
+        e->align[e->out.len + i] = align;
     e->out.len += n;
     if (change <= 0)
         take(e);
