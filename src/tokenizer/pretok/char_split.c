@@ -1,5 +1,6 @@
 /* WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit and BertPreTokenizer: splitting at
  * characters of one kind. */
+#include "base/utf8.h"
 #include "tokenizer/load/components.h"
 #include "tokenizer/pretok/pretok.h"
 #include "unicode/unicode_ref.h"
@@ -34,10 +35,30 @@ static bool is_delimiter(const void *self, uint32_t c)
     return ((const char_split *)self)->delimiter == c;
 }
 
+/* Appends what lies between the characters. */
+static td_code put_gaps(const char_split *s, tk_ctx *ctx, const tk_text *text, tk_pieces *out,
+                        td_error *err)
+{
+    const char *p = text->ptr, *end = text->ptr + text->len;
+    for (uint32_t from = 0, at = 0; at < text->len;) {
+        at = (uint32_t)(p - text->ptr);
+        bool ends = p == end || s->is_hit(s, td_utf8_next(&p, end));
+        if (ends && from < at) {
+            tk_piece piece = { tk_text_slice(text, from, at), TK_NO_ID };
+            TD_TRY(tk_pieces_add(ctx, out, &piece, err));
+        }
+        if (ends)
+            from = (uint32_t)(p - text->ptr);
+    }
+    return TD_OK;
+}
+
 static td_code split_one(const void *self, tk_ctx *ctx, const tk_text *text, tk_pieces *out,
                          td_error *err)
 {
     const char_split *s = self;
+    if (s->behavior == TK_REMOVED)
+        return put_gaps(s, ctx, text, out, err);
     tk_matches *m = tk_matches_start(ctx);
     TD_TRY(tk_matches_chars(ctx, text, s->is_hit, s, m, err));
     return tk_split(ctx, text, m, s->behavior, out, err);
