@@ -48,17 +48,21 @@ UNKNOWN = {
     "VideoPrismTokenizer": "FIXED 2", "UdopTokenizer": "TEXT 2",
 }
 WORDS = "its input is word lists, not text"
-CUTTER = "it cuts Chinese text with a Python package"
+CUTTER = "it cuts texts with the Python package rjieba, whose words of Chinese are not here"
 REFUSED = {
     "UdopTokenizer": WORDS, "LayoutLMv2Tokenizer": WORDS, "LayoutLMv3Tokenizer": WORDS,
-    "LayoutXLMTokenizer": WORDS, "MarkupLMTokenizer": WORDS, "RoFormerTokenizer": CUTTER,
+    "LayoutXLMTokenizer": WORDS, "RoFormerTokenizer": CUTTER,
 }
+# Texts are cut by str.split() before the backend sees them, whatever added tokens hold.
+CUT_FIRST = {"MarkupLMTokenizer": {"type": "Split", "pattern": {"Regex": "[\\s\\x1C-\\x1F]+"},
+                                   "behavior": "Removed", "invert": False}}
 LANGUAGES = {  # option, its default, what stands around it in the token
     "MBartTokenizer": ("src_lang", "en_XX", ""),
     "MBart50Tokenizer": ("src_lang", "en_XX", ""),
     "NllbTokenizer": ("src_lang", "eng_Latn", ""),
     "SeamlessM4TTokenizer": ("src_lang", "eng", "__"),
 }
+NEEDED = {"MarkupLMTokenizer": {"tags_dict": {"a": 0}}}  # options that have no default
 CHARSMAP = base64.b64encode(struct.pack("<I", 1024) + bytes(1024) + b"\0").decode()
 FILLERS = 200
 
@@ -132,7 +136,7 @@ class Probe:
         return self.cls.from_pretrained(str(self.folder))
 
     def given(self):
-        own = {n: f"given-{n}" for n in self.names}
+        own = {n: f"given-{n}" for n in self.names} | NEEDED.get(self.name, {})
         if self.name in LANGUAGES:
             own[LANGUAGES[self.name][0]] = self.language
         return own
@@ -152,6 +156,9 @@ class Probe:
                 any("piece9" in (p if isinstance(p, str) else p[0]) for p in model["vocab"]):
             del model["vocab"]
         model.pop("merges", None)
+        if self.name in CUT_FIRST:
+            state["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
+                CUT_FIRST[self.name], state["pre_tokenizer"]]}
         if model["type"] == "Unigram":
             model.pop("unk_id", None)
         post = self.post(tok)
@@ -225,7 +232,7 @@ class Probe:
     def tokens(self):
         """Named tokens: (name, default text, its flags, flags of a text given in a config)."""
         try:
-            plain = self.load({})._special_tokens_map
+            plain = self.load(NEEDED.get(self.name, {}))._special_tokens_map
         except Exception:  # noqa: BLE001
             plain = {}
         given = self.load(self.given())._special_tokens_map
@@ -251,14 +258,27 @@ class Probe:
             return {("zzz",): "REPLACED", ("zzz", *own_text): "BEHIND",
                     (*own_text, "zzz"): "BEFORE"}.get(tuple(tokens), "REFUSED")
         extra = "REPLACED" if not own else how(self.extra_list({"extra_special_tokens": ["zzz"]}))
-        more = "REPLACED" if not own else how(
-            self.extra_list({}, {"additional_special_tokens": ["zzz"]}))
-        if self.name == "MBart50Tokenizer":  # its list then names them, and its backend lacks them
-            extra = "REPLACED"
+        given = self.extra_list({}, {"additional_special_tokens": ["zzz"]})
+        more = how(given) if own else "REPLACED" if "zzz" in given else "IGNORED"
         merges = "yyy" in self.extra_list({"extra_special_tokens": ["zzz"],
                                            "additional_special_tokens": ["yyy"]})
         keeps = own != [] and self.extra_list({"extra_special_tokens": None}) == own_text
-        return [(str(t), flags(t)) for t in own], extra, more, merges, keeps
+        if self.name == "MBart50Tokenizer":  # its list then names them, and its backend lacks them
+            extra, keeps = "REPLACED", False
+        absent = "zzz" in self.extra_list({"extra_special_tokens": None},
+                                          {"additional_special_tokens": ["zzz"]})
+        return [(str(t), flags(t)) for t in own], extra, more, merges, keeps, absent
+
+    def needed(self):
+        """Bits of the standard tokens that cannot be null."""
+        out = 0
+        for i, name in enumerate(STANDARD):
+            if name in self.names:
+                try:
+                    self.load(self.given() | {name: None})
+                except Exception:  # noqa: BLE001
+                    out |= 1 << i
+        return out
 
     def without_unknown(self):
         """How the model spells an unknown token that is not set."""
@@ -270,6 +290,17 @@ class Probe:
             return "TD_UNSET_REFUSED"
         text = json.loads(tok.backend_tokenizer.to_str())["model"].get("unk_token")
         return "TD_UNSET_NULL" if text is None else f"TD_UNSET_{text.upper()}"
+
+
+    def early_post(self):
+        """Whether the class makes its template before tokens are added to the vocabulary."""
+        if self.name == "EsmcTokenizer":
+            return False
+        try:
+            self.load(self.given() | {"cls_token": "absent"})
+        except Exception:  # noqa: BLE001
+            return True
+        return False
 
 
 def flags(token):
@@ -313,6 +344,12 @@ def files_of(cls):
     return "FILES_VOCAB_TXT" if names.get("vocab_file") == "vocab.txt" else "FILES_NONE"
 
 
+def pieces_file(cls):
+    """The class's own name for a SentencePiece model, as a C string."""
+    name = cls.vocab_files_names.get("vocab_file") or ""
+    return c_string(name) if name.endswith(".model") else "NULL"
+
+
 def write_class(name, folder, texts, rules):
     probe = Probe(name, folder)
     cls = probe.cls
@@ -336,7 +373,7 @@ def write_class(name, folder, texts, rules):
     if name == "GPTNeoXTokenizer":
         assert all(r[3] == r[4] == "A" for r in rows)
     model = json.loads(models.pop())
-    named, (extra, how, more, merges, keeps) = probe.tokens(), probe.extra()
+    named, (extra, how, more, merges, keeps, absent) = probe.tokens(), probe.extra()
     kind = model["type"]
     ident = name.removesuffix("Tokenizer")
     print(f"static const td_class_named {ident}_named[] = {{")
@@ -370,8 +407,11 @@ def write_class(name, folder, texts, rules):
         "takes_charsmap": str(bool(takes_map)).lower(), "extra_how": f"TD_EXTRA_{how}",
         "additional_how": f"TD_EXTRA_{more}", "unset_unknown": probe.without_unknown(),
         "resets": f"TD_{resets(cls)}", "files": f"TD_{files_of(cls)}",
+        "pieces_file": pieces_file(cls), "needed": probe.needed(),
     }
-    for field, value in (("merges_lists", merges), ("null_keeps_extra", keeps)):
+    for field, value in (("merges_lists", merges), ("null_keeps_extra", keeps),
+                         ("null_is_absent", absent), ("any_kind", cls.model is None),
+                         ("early_post", probe.early_post()), ("needs_tags", name in NEEDED)):
         if value:
             fields[field] = "true"
     if language:

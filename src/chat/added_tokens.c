@@ -83,6 +83,7 @@ static td_added with_flags(td_str text, unsigned flags)
         .rstrip = (flags & TD_TOKEN_RSTRIP) != 0,
         .single_word = (flags & TD_TOKEN_SINGLE_WORD) != 0,
         .is_text = (flags & TD_TOKEN_TEXT) != 0,
+        .of_class = (flags & TD_TOKEN_TEXT) == 0,
     };
 }
 
@@ -253,6 +254,11 @@ static td_code extra_from_object(merge *m, const td_dict *d)
     return TD_OK;
 }
 
+static bool null_is_absent(const merge *m)
+{
+    return m->files->rule != NULL && m->files->rule->null_is_absent;
+}
+
 /* The T5 family's own tokens are numbered; others have a fixed list. */
 static bool is_numbered(const td_class_rule *rule)
 {
@@ -302,8 +308,9 @@ static td_code pegasus_tokens(merge *m)
     td_str text = mask == NULL        ? TD_STR("<mask_1>")
                   : td_is_none(*mask) ? (td_str){ NULL, 0 }
                                       : td_as_str(*mask);
-    bool given =
-        text.ptr == NULL || (m->extra_source == ADDITIONAL && find_added(&m->extra, text) != NULL);
+    const td_added *listed =
+        text.ptr != NULL && m->extra_source == ADDITIONAL ? find_added(&m->extra, text) : NULL;
+    bool given = text.ptr == NULL || (listed != NULL && listed->is_text);
     m->extra = (td_token_list){ 0 };
     if (!given)
         TD_TRY(push_added(m->a, &m->extra, plain_special(text), m->err));
@@ -315,6 +322,36 @@ static td_code pegasus_tokens(merge *m)
         TD_TRY(push_added(m->a, &m->extra, plain_special(td_str_from(name)), m->err));
     }
     return TD_OK;
+}
+
+/* Pieces take the place of additional tokens, or stand beside extra ones. */
+static td_code extra_from_pieces(merge *m)
+{
+    const td_token_list *pieces = m->files->pieces;
+    const td_class_rule *rule = m->files->rule;
+    bool joins = m->extra_source == EXTRA && rule != NULL && rule->merges_lists;
+    if (pieces == NULL || (m->extra_source == EXTRA && !joins))
+        return TD_OK;
+    if (m->extra_source == EXTRA_NULL && !null_is_absent(m))
+        return TD_OK;
+    if (!joins) {
+        m->extra_source = ADDITIONAL;
+        m->extra = (td_token_list){ 0 };
+    }
+    for (size_t i = 0; i < pieces->count; i++)
+        TD_TRY(push_added(m->a, &m->extra, pieces->items[i], m->err));
+    return TD_OK;
+}
+
+/* Whether given has a token that the class takes for its own e: a text is not the same as a token
+ * with flags, but classes that hold tokens with flags look at texts. */
+static bool has_own(const td_token_list *given, const td_added *own)
+{
+    for (size_t i = 0; i < given->count; i++)
+        if (td_str_eq(given->items[i].text, own->text) &&
+            (given->items[i].is_text || !own->is_text))
+            return true;
+    return false;
 }
 
 /* The class's own extra tokens, if those of the files leave them in. */
@@ -335,15 +372,15 @@ static td_code extra_from_class(merge *m)
     if (how == TD_EXTRA_REPLACED)
         return TD_OK;
     td_token_list given = m->extra;
-    if (how == TD_EXTRA_BEFORE)
+    if (how == TD_EXTRA_BEFORE || how == TD_EXTRA_IGNORED)
         m->extra = (td_token_list){ 0 };
     for (const td_class_extra *e = rule->extra; e->text != NULL; e++) {
         td_added token = with_flags(td_str_from(e->text), e->flags);
-        if (how == TD_EXTRA_BEFORE || find_added(&given, token.text) == NULL)
+        if (how == TD_EXTRA_BEFORE || how == TD_EXTRA_IGNORED || !has_own(&given, &token))
             TD_TRY(push_added(m->a, &m->extra, token, m->err));
     }
     for (size_t i = 0; how == TD_EXTRA_BEFORE && i < given.count; i++) {
-        if (find_added(&m->extra, given.items[i].text) == NULL)
+        if (!given.items[i].is_text || find_added(&m->extra, given.items[i].text) == NULL)
             TD_TRY(push_added(m->a, &m->extra, given.items[i], m->err));
     }
     return TD_OK;
@@ -391,7 +428,7 @@ static td_code extra_tokens(merge *m, bool with_map)
     else if (more != NULL && !td_is_none(*more))
         TD_TRY(take_list(m, *more, ADDITIONAL));
     if (more != NULL && is_filled(extra) && !object && m->files->rule != NULL &&
-        m->files->rule->merges_lists && more->tag == TD_V_LIST)
+        m->files->rule->merges_lists && more->tag == TD_V_LIST && m->files->pieces == NULL)
         TD_TRY(extra_from_list(m, *more, "tokenizer_config.json", /* objects */ false));
     const td_dict *map = with_map ? m->files->special_map : NULL;
     more = key_of(map, "extra_special_tokens"); /* on top of those of the configuration */
@@ -400,7 +437,8 @@ static td_code extra_tokens(merge *m, bool with_map)
         TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ true));
     }
     more = key_of(map, "additional_special_tokens"); /* instead of them */
-    if (m->extra_source == NOWHERE && more != NULL && more->tag == TD_V_LIST) {
+    bool open = m->extra_source == NOWHERE || (m->extra_source == EXTRA_NULL && null_is_absent(m));
+    if (open && more != NULL && more->tag == TD_V_LIST) {
         m->extra_source = ADDITIONAL;
         TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ false));
     }
@@ -534,6 +572,7 @@ static td_code add_to_backend(merge *m, td_tokens *t, td_added token)
     if (at != NULL) {
         td_added *old = &t->added.items[at->as.integer];
         token.id = old->id;
+        token.special |= old->special; /* the backend never forgets that */
         t->changed |= !same_token(old, &token);
         *old = token;
         return TD_OK;
@@ -570,16 +609,34 @@ static bool is_named(const merge *m, td_str text)
     return false;
 }
 
-/* Queues a named or extra token that the backend lacks. A text and a token are never the same. */
+/* The flags of a class's token before it is added, which makes it special and not normalized. */
+static bool as_class_makes(const td_added *t)
+{
+    return !t->special && t->normalized;
+}
+
+/* Tokens with flags are the same if these are; a text and a token never are. */
+static bool equal_tokens(const td_added *x, const td_added *y)
+{
+    if (x->is_text != y->is_text || !td_str_eq(x->text, y->text))
+        return false;
+    if (x->is_text)
+        return true;
+    if (!x->of_class && !y->of_class)
+        return same_token(x, y);
+    return (x->of_class || as_class_makes(x)) && (y->of_class || as_class_makes(y)) &&
+           x->lstrip == y->lstrip && x->rstrip == y->rstrip && x->single_word == y->single_word;
+}
+
+/* Queues a named or extra token that the backend lacks. */
 static td_code queue_token(merge *m, td_token_list *queue, td_added token)
 {
     if (td_dict_find(m->index, token.text) != NULL)
         return TD_OK;
     for (size_t i = 0; i < queue->count; i++) {
-        if (queue->items[i].is_text == token.is_text && td_str_eq(queue->items[i].text, token.text))
+        if (equal_tokens(&queue->items[i], &token))
             return TD_OK;
     }
-    token.special |= is_named(m, token.text);
     return push_added(m->a, queue, token, m->err);
 }
 
@@ -625,8 +682,10 @@ static td_code build_backend(merge *m, td_tokens *t)
         TD_TRY(queue_token(m, &queue, m->named.items[i].token));
     for (size_t i = 0; i < m->extra.count; i++)
         TD_TRY(queue_token(m, &queue, m->extra.items[i]));
-    for (size_t i = 0; i < queue.count; i++)
+    for (size_t i = 0; i < queue.count; i++) {
+        queue.items[i].special |= is_named(m, queue.items[i].text);
         TD_TRY(add_to_backend(m, t, queue.items[i]));
+    }
     if (m->files->rule != NULL && m->files->rule->resets != TD_RESET_NONE)
         TD_TRY(add_again(m, t));
     return TD_OK;
@@ -650,6 +709,7 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
         m.by_id.items[i].normalized = false;
     TD_TRY(named_from_specific(&m));
     TD_TRY(named_from_padding(&m));
+    TD_TRY(extra_from_pieces(&m));
     TD_TRY(extra_from_class(&m));
     sort_by_id(&m.by_id);
     settle_named(&m);

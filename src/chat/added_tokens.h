@@ -10,7 +10,8 @@ typedef struct td_added {
     td_str text;
     int64_t id; /* as files write it: orders tokens, no more */
     bool special, normalized, lstrip, rstrip, single_word;
-    bool is_text; /* held as a text, not as a token with flags */
+    bool is_text;  /* held as a text, not as a token with flags */
+    bool of_class; /* the class gave it flags */
 } td_added;
 
 /* A token that templates see as a variable. */
@@ -36,6 +37,9 @@ typedef struct td_token_files {
     const td_dict *special_map; /* special_tokens_map.json; NULL: none */
     const td_dict *added_json;  /* added_tokens.json; NULL: none */
     const td_dict *file;        /* tokenizer.json, its vocabulary and merges apart */
+    /* Control and user-defined pieces of the vocabulary, which take the place of additional tokens;
+     * NULL: there is a tokenizer.json, or a vocabulary that has none. */
+    const td_token_list *pieces;
     bool raw; /* tokens with ids of the configuration are found in the text as it was given */
 } td_token_files;
 

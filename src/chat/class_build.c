@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "chat/class_post.h"
 #include "chat/vocab_text.h"
+#include "unicode/unicode.h"
 #include "value/json.h"
 
 typedef struct builder {
@@ -45,10 +47,12 @@ static bool take_charsmap(builder *b, td_value v)
     return b->charsmap.ptr != NULL;
 }
 
-/* The first one of the normalizer or of its sequence; deeper ones do not count. */
+/* That of a vocabulary file, or the first one of the normalizer or of its sequence; deeper ones do
+ * not count. */
 static void find_charsmap(builder *b)
 {
     const td_value *v = b->in->file->root != NULL ? key_of(b->in->file->root, "normalizer") : NULL;
+    b->charsmap = b->in->charsmap;
     if (v == NULL || v->tag != TD_V_DICT)
         return;
     const td_value *list = td_str_eq(text_of(v->as.dict, "type"), TD_STR("Sequence"))
@@ -226,6 +230,22 @@ static td_code set_model(builder *b)
 
 /* ---- all of it ---- */
 
+/* A template that is made too early needs its tokens in the vocabulary. */
+static td_code check_early_post(builder *b)
+{
+    static const char *const names[] = { "cls_token", "sep_token" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        td_str text = td_text_of_named(&b->in->tokens->named, td_str_from(names[i]));
+        int64_t place = -1;
+        if (text.ptr != NULL)
+            TD_TRY(td_vocab_place(b->bulk.vocab, text, 0, false, &place, b->err));
+        if (place < 0)
+            return td_fail(b->err, TD_E_TOKENIZER, "%s needs its %s in the vocabulary",
+                           b->in->rule->name, names[i]);
+    }
+    return TD_OK;
+}
+
 static td_code set_post(builder *b, const td_class_parts *parts)
 {
     const td_dict *file = b->in->file->root;
@@ -233,7 +253,12 @@ static td_code set_post(builder *b, const td_class_parts *parts)
     bool has_own = own != NULL && !td_is_none(*own);
     const char *words = td_class_text(has_own ? parts->post : parts->post_null);
     bool by_flags = strcmp(words, "A") == 0 || strchr(words, '?') != NULL;
-    if (file == NULL && by_flags) /* the flags count only without a tokenizer.json */
+    if (b->in->rule->early_post) {
+        TD_TRY(check_early_post(b));
+        by_flags = key_of(b->in->tok_config, "add_bos_token") != NULL ||
+                   key_of(b->in->tok_config, "add_eos_token") != NULL;
+    }
+    if (!b->in->has_json && by_flags)
         words = td_post_words_of_flags(b->in->tok_config, strchr(words, '?') != NULL);
     if (strcmp(words, "json") == 0)
         return set(b, "post_processor", has_own ? *own : td_none());
@@ -260,11 +285,60 @@ static td_code rebuild(builder *b, const td_class_parts *parts)
     return set_post(b, parts);
 }
 
+static bool is_number(const td_value *v)
+{
+    return v == NULL || v->tag == TD_V_INT || v->tag == TD_V_BOOL;
+}
+
+/* Options that change no token, but without which texts are refused. */
+static td_code check_tags(const td_class_input *in, td_error *err)
+{
+    const td_value *tags = key_of(in->tok_config, "tags_dict");
+    if (tags == NULL || tags->tag != TD_V_DICT)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "%s needs the object tags_dict in tokenizer_config.json", in->rule->name);
+    if (!is_number(key_of(in->tok_config, "max_depth")) ||
+        !is_number(key_of(in->tok_config, "max_width")))
+        return td_fail(err, TD_E_TOKENIZER,
+                       "tokenizer_config.json: max_depth and max_width must be numbers");
+    return TD_OK;
+}
+
+/* An added token with white space is found in no text where texts are cut at it first. */
+static td_code check_cut_tokens(const td_class_input *in, td_error *err)
+{
+    const td_token_list *added = &in->tokens->added;
+    for (size_t i = 0; in->rule->needs_tags && i < added->count; i++) {
+        const char *p = added->items[i].text.ptr, *end = p + added->items[i].text.len;
+        while (p < end)
+            if (td_py_isspace(td_utf8_next(&p, end)))
+                return td_fail(err, TD_E_TOKENIZER,
+                               "%s with an added token that holds white space is not read",
+                               in->rule->name);
+    }
+    return TD_OK;
+}
+
+static td_code check_named(const td_class_input *in, td_error *err)
+{
+    for (int i = 0; i < TD_STANDARD_TOKENS; i++) {
+        td_str text = td_text_of_named(&in->tokens->named, td_str_from(td_standard_tokens[i]));
+        if ((in->rule->needed >> i & 1) != 0 && text.ptr == NULL)
+            return td_fail(err, TD_E_TOKENIZER, "%s needs %s", in->rule->name,
+                           td_standard_tokens[i]);
+    }
+    return TD_OK;
+}
+
 td_code td_class_build(td_arena *a, td_buf *scratch, const td_class_input *in, td_dict **ret,
                        td_skimmed *ret_bulk, bool *ret_own_post, td_error *err)
 {
     builder b = { .a = a, .scratch = scratch, .in = in, .bulk = *in->file, .err = err };
     const td_class_parts *parts;
+    TD_TRY(check_named(in, err));
+    TD_TRY(check_cut_tokens(in, err));
+    if (in->rule->needs_tags)
+        TD_TRY(check_tags(in, err));
     find_charsmap(&b);
     TD_TRY(td_class_parts_for(in->rule, in->tok_config, b.charsmap.ptr != NULL, &parts, err));
     const td_value *model = in->file->root != NULL ? key_of(in->file->root, "model") : NULL;

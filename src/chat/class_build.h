@@ -8,7 +8,9 @@
 typedef struct td_class_input {
     const td_class_rule *rule;
     const td_dict *tok_config; /* NULL: none */
-    const td_skimmed *file;    /* root NULL: there is no tokenizer.json, only vocabulary files */
+    const td_skimmed *file;    /* root NULL: there are but vocabulary files */
+    td_str charsmap;           /* of a vocabulary file, in base64; ptr NULL: none */
+    bool has_json;             /* file is a tokenizer.json that the directory has */
     const td_tokens *tokens;   /* as td_tokens_merge gives them */
 } td_class_input;
 

@@ -65,15 +65,27 @@ typedef struct td_class_rule {
     bool own_vocabulary; /* the file's vocabulary is not used; it is in model */
     bool takes_charsmap; /* parts depend on a Precompiled normalizer of the file */
     /* what becomes of the class's extra tokens when files have extra (additional) ones */
-    enum { TD_EXTRA_REPLACED, TD_EXTRA_BEHIND, TD_EXTRA_BEFORE, TD_EXTRA_REFUSED } extra_how;
+    enum {
+        TD_EXTRA_REPLACED,
+        TD_EXTRA_BEHIND,
+        TD_EXTRA_BEFORE,
+        TD_EXTRA_IGNORED,
+        TD_EXTRA_REFUSED
+    } extra_how;
     int additional_how;
     bool merges_lists;     /* extra tokens and additional ones, if there are both */
     bool null_keeps_extra; /* null leaves the class's own */
+    bool null_is_absent;   /* null leaves additional ones */
+    uint8_t needed;        /* bits of standard tokens that must be set */
     enum { TD_UNSET_NULL, TD_UNSET_NONE, TD_UNSET_REFUSED } unset_unknown; /* "None" as a text */
     enum { TD_RESET_NONE, TD_RESET_TEXTS, TD_RESET_ALL } resets; /* tokens added again, plainly */
     enum { TD_FILES_NONE, TD_FILES_BPE, TD_FILES_VOCAB_TXT } files; /* beside tokenizer.json */
-    bool rearranges;      /* a vocabulary without language codes gets them */
-    bool strict_language; /* only one of the extra tokens will do */
+    const char *pieces_file; /* its name for a SentencePiece model beside it; NULL: none */
+    bool any_kind;           /* of such a model goes on; else it becomes one of kind */
+    bool early_post;         /* the template is made before tokens are added; flags replace it */
+    bool needs_tags;         /* option tags_dict; texts are cut at white space first */
+    bool rearranges;         /* a vocabulary without language codes gets them */
+    bool strict_language;    /* only one of the extra tokens will do */
     const char *language, *language_default, *language_wrap;
 } td_class_rule;
 

@@ -15,7 +15,6 @@
 #include "chat/mistral_fix.h"
 #include "chat/model_decode.h"
 #include "chat/tokenizer_class.h"
-#include "chat/spm_convert.h"
 #include "chat/vocab_convert.h"
 #include "chat/vocab_files.h"
 #include "tokenizer/formats/formats.h"
@@ -57,24 +56,28 @@ td_code td_model_keep_tokens(td_model *m, const td_tokens *t, td_error *err)
     return TD_OK;
 }
 
-/* The sections with the bulk where it lies; false: what is wrong shows in the whole text. */
-static bool set_parts(td_model *m, const td_dict *root, const td_skimmed *bulk)
+/* The sections with the bulk where it lies. */
+static td_code set_parts(td_model *m, const td_dict *root, const td_skimmed *bulk, td_error *err)
 {
     static const td_skimmed none;
     td_buf text = { 0 };
-    td_error err = TD_ERROR_INIT;
-    tk_bulk parts = { bulk->vocab, bulk->merges };
-    bool ok = td_skim_write(&text, root, &none, &err) == TD_OK &&
-              tk_tokenizer_new_from_parts(td_buf_view(&text), &parts, &m->tokenizer, &err) == TD_OK;
-    td_error_clear(&err);
+    tk_bulk parts = { bulk->vocab, bulk->merges, bulk->nearest };
+    td_code code = td_skim_write(&text, root, &none, err);
+    if (code == TD_OK)
+        code = tk_tokenizer_new_from_parts(td_buf_view(&text), &parts, &m->tokenizer, err);
     td_buf_done(&text);
-    return ok;
+    return code;
 }
 
 td_code td_model_set_sections(td_model *m, const td_dict *root, const td_skimmed *bulk,
                               td_error *err)
 {
-    if (set_parts(m, root, bulk))
+    td_error in_parts = TD_ERROR_INIT;
+    if (bulk->nearest) /* the whole text does not say so */
+        return set_parts(m, root, bulk, err);
+    td_code done = set_parts(m, root, bulk, &in_parts);
+    td_error_clear(&in_parts);
+    if (done == TD_OK) /* else what is wrong shows in the whole text */
         return TD_OK;
     td_buf text = { 0 };
     td_code code = td_skim_write(&text, root, bulk, err);
@@ -131,10 +134,10 @@ static bool is_set(const td_dict *d, const char *key)
 typedef struct loader {
     td_model *m;
     td_arena *a;
-    const char *dir;       /* NULL: the built-in model */
-    const td_dict *config; /* config.json; NULL: none */
-    td_str json;           /* the tokenizer file; ptr NULL: none */
-    const char *converted; /* the file that json was made of; NULL: json is a file */
+    const char *dir;        /* NULL: the built-in model */
+    const td_dict *config;  /* config.json; NULL: none */
+    td_str json;            /* the tokenizer file; ptr NULL: none */
+    td_converted converted; /* name NULL: json is a file */
     td_skimmed skimmed;
     td_token_files files;
     td_tokens tokens;
@@ -158,7 +161,7 @@ static td_code skim(td_arena *a, td_str json, const char *file, td_skimmed *ret,
 static bool has_flags(const loader *l)
 {
     const td_dict *d = l->files.tok_config;
-    return l->converted != NULL && d != NULL &&
+    return l->converted.name != NULL && d != NULL &&
            (td_dict_find(d, TD_STR("add_bos_token")) != NULL ||
             td_dict_find(d, TD_STR("add_eos_token")) != NULL);
 }
@@ -169,15 +172,20 @@ static td_code make_sections(loader *l, td_dict **ret, td_skimmed *ret_bulk)
     bool fix = false;
     *ret_bulk = l->skimmed;
     if (l->files.rule != NULL) {
-        td_class_input in = { .rule = l->files.rule, .tok_config = l->files.tok_config,
-                              .file = &l->skimmed, .tokens = &l->tokens };
+        td_class_input in = { .rule = l->files.rule,
+                              .tok_config = l->files.tok_config,
+                              .file = &l->skimmed,
+                              .charsmap = l->converted.charsmap,
+                              .has_json = l->converted.name == NULL && l->json.ptr != NULL,
+                              .tokens = &l->tokens };
         bool own_post = false;
         TD_TRY(td_class_build(l->a, &l->scratch, &in, ret, ret_bulk, &own_post, l->err));
         l->m->rules |= own_post ? TD_RULE_POST : 0;
     } else if ((*ret = td_dict_copy(l->a, l->files.file, 3)) == NULL) {
         return td_arena_fail(l->a, l->err);
     } else if (has_flags(l)) {
-        td_post_input in = { .tok_config = l->files.tok_config, .vocab = ret_bulk->vocab,
+        td_post_input in = { .tok_config = l->files.tok_config,
+                             .vocab = ret_bulk->vocab,
                              .tokens = &l->tokens };
         const char *words = td_post_words_of_flags(l->files.tok_config, false);
         td_value post;
@@ -238,12 +246,14 @@ static td_code make_tokenizer(loader *l)
 /* A vocabulary of another library becomes the tokenizer.json that is not there. */
 static td_code convert(loader *l)
 {
-    TD_TRY(td_vocab_convert(l->a, l->dir, &l->files, &l->json, &l->converted, l->err));
+    TD_TRY(td_vocab_convert(l->a, l->dir, &l->files, &l->converted, l->err));
+    l->json = l->converted.json;
     if (l->json.ptr == NULL)
         return TD_OK;
     l->m->rules |= TD_RULE_VOCAB_FILES;
-    TD_TRY(skim(l->a, l->json, l->converted, &l->skimmed, &l->files, l->err));
-    if (l->files.rule != NULL) { /* there is but a vocabulary */
+    TD_TRY(skim(l->a, l->json, l->converted.name, &l->skimmed, &l->files, l->err));
+    l->skimmed.nearest = l->converted.nearest;
+    if (l->converted.model_only) { /* there is but a vocabulary */
         l->skimmed.root = NULL;
         l->files.file = NULL;
         l->json = (td_str){ NULL, 0 };
@@ -260,7 +270,7 @@ static td_code load_by_class(loader *l, const td_class_choice *choice)
     if (m->class_used.ptr == NULL || m->class_asked.ptr == NULL)
         return td_arena_fail(&m->arena, l->err);
     TD_TRY(find_rule(m, choice, &l->files.rule, l->err));
-    if (l->json.ptr == NULL && td_spm_is_for(l->files.rule))
+    if (l->json.ptr == NULL)
         TD_TRY(convert(l));
     if (l->json.ptr == NULL && l->skimmed.vocab.ptr == NULL) {
         TD_TRY(td_vocab_files_read(l->a, l->dir, l->files.rule, &l->skimmed, l->err));
@@ -275,7 +285,8 @@ static td_code load_by_class(loader *l, const td_class_choice *choice)
     bool fix = l->files.tok_config != NULL && is_set(l->files.tok_config, "fix_mistral_regex");
     if (l->files.file != NULL)
         l->kind = model_type(l->files.file);
-    if (l->files.rule == NULL && !l->tokens.changed && !cuts && !fix && !has_flags(l))
+    bool as_it_is = !l->tokens.changed && !cuts && !fix && !has_flags(l) && !l->skimmed.nearest;
+    if (l->files.rule == NULL && as_it_is)
         return td_tokenizer_new_from_json(l->json, &m->tokenizer, l->err);
     return make_tokenizer(l);
 }
@@ -289,8 +300,7 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
     if (l->json.ptr != NULL)
         TD_TRY(skim(l->a, l->json, json_name, &l->skimmed, &l->files, l->err));
     if (m->compat == TD_COMPAT_TOKENIZER_JSON)
-        return in_file(load_as_it_stands(m, l->a, l->json, &l->files, l->err), json_name,
-                       l->err);
+        return in_file(load_as_it_stands(m, l->a, l->json, &l->files, l->err), json_name, l->err);
     TD_TRY(td_config_check(tok_config, l->err));
     const td_value *split =
         tok_config != NULL ? td_dict_find(tok_config, TD_STR("split_special_tokens")) : NULL;
@@ -303,7 +313,7 @@ static td_code load_tokenizer(loader *l, const char *json_name, td_str plain)
     td_code code = load_by_class(l, &choice);
     td_buf_done(&l->scratch);
     if (l->json.ptr != NULL)
-        in_file(code, l->converted != NULL ? l->converted : json_name, l->err);
+        in_file(code, l->converted.name != NULL ? l->converted.name : json_name, l->err);
     if (code == TD_OK) {
         td_model_decode_setup(m, tok_config, l->kind);
         td_length_setup(&m->length, tok_config, m->class_used, m->tokenizer, &m->named);

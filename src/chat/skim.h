@@ -9,6 +9,7 @@
 typedef struct td_skimmed {
     td_dict *root;        /* all sections; "model" holds an object without vocab and merges */
     td_str vocab, merges; /* their JSON text, views of the file; ptr NULL: absent */
+    bool nearest;         /* scores in vocab are to be read to the nearest double */
 } td_skimmed;
 
 /* json needs to be well-formed as far as it is walked over; the rest shows when it is loaded. */

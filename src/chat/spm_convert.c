@@ -1,22 +1,12 @@
 /* spm_convert.c - what TokenizersBackend hands to a class when there is but a SentencePiece
- * model. */
+ * model: vocabulary and merges, and what that says about tokens. Classes without a constructor of
+ * their own get the whole pipeline, as the generic one does. */
 #include "chat/spm_convert.h"
 
-#include <string.h>
-
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "tokenizer/formats/convert_spm.h"
-
-bool td_spm_is_for(const td_class_rule *rule)
-{
-    static const char *const classes[] = { "LlamaTokenizer", "CodeLlamaTokenizer",
-                                           "GemmaTokenizer" };
-    for (size_t i = 0; rule != NULL && i < sizeof classes / sizeof *classes; i++)
-        if (strcmp(rule->name, classes[i]) == 0)
-            return true;
-    return rule == NULL;
-}
+#include "chat/spm_classes.h"
 
 static const td_value *key_of(const td_dict *d, const char *key)
 {
@@ -85,38 +75,30 @@ static td_code set_renames(td_arena *a, const td_token_files *files, tk_spm_opti
 
 /* ---- configuration ---- */
 
-static bool set_text(td_arena *a, td_dict *d, const char *key, td_str text)
+/* Control and user-defined pieces, as tokens with flags. */
+static td_code set_pieces(td_arena *a, const tk_spm_facts *facts, td_token_files *files,
+                          td_error *err)
 {
-    return td_dict_set(a, d, td_key(td_str_from(key)), td_string(text));
+    td_token_list *list = td_arena_array(a, td_token_list, 1);
+    td_added *items = td_arena_array(a, td_added, (size_t)facts->added_count + 1);
+    if (list == NULL || items == NULL)
+        return td_arena_fail(a, err);
+    for (uint32_t i = 0; i < facts->added_count; i++)
+        items[i] = (td_added){ .text = facts->added[i].text, .special = facts->added[i].special };
+    *list = (td_token_list){ items, facts->added_count, facts->added_count + 1 };
+    files->pieces = list;
+    return TD_OK;
 }
 
-static bool set_flag(td_arena *a, td_dict *d, const char *key, bool value)
+static bool set_key(td_arena *a, td_dict *d, const char *key, td_value v)
 {
-    return td_dict_set(a, d, td_key(td_str_from(key)), td_bool(value));
+    return td_dict_set(a, d, td_key(td_str_from(key)), v);
 }
 
-/* The pieces as the list that an AddedToken is saved in. */
-static bool added_list(td_arena *a, const tk_spm_facts *facts, td_value *ret)
-{
-    td_value *items = td_arena_array(a, td_value, (size_t)facts->added_count + 1);
-    bool ok = items != NULL;
-    for (uint32_t i = 0; ok && i < facts->added_count; i++) {
-        td_dict *d = td_dict_new(a, 6);
-        ok = d != NULL && set_text(a, d, "__type", TD_STR("AddedToken")) &&
-             set_text(a, d, "content", facts->added[i].text) &&
-             set_flag(a, d, "normalized", false) &&
-             set_flag(a, d, "special", facts->added[i].special);
-        if (ok)
-            items[i] = td_dict_of(d);
-    }
-    *ret = td_list_of(items, facts->added_count);
-    return ok;
-}
-
-/* Extra tokens are those pieces, unless the configuration has some; the generic class is named its
- * standard tokens by the file. */
-static td_code configure(td_arena *a, const tk_spm_facts *facts, bool generic,
-                         td_token_files *files, td_error *err)
+/* The generic class is named its standard tokens by the file; a Unigram class is told the unknown
+ * piece. */
+static td_code configure(td_arena *a, const tk_spm_facts *facts, bool whole, td_token_files *files,
+                         td_error *err)
 {
     const struct {
         const char *key;
@@ -124,46 +106,77 @@ static td_code configure(td_arena *a, const tk_spm_facts *facts, bool generic,
     } named[] = { { "bos_token", facts->bos },
                   { "eos_token", facts->eos },
                   { "unk_token", facts->unk } };
-    td_dict *d = files->tok_config != NULL ? td_dict_copy(a, files->tok_config, 5)
-                                           : td_dict_new(a, 5);
+    td_dict *d =
+        files->tok_config != NULL ? td_dict_copy(a, files->tok_config, 5) : td_dict_new(a, 5);
     bool ok = d != NULL;
-    for (size_t i = 0; ok && generic && i < sizeof named / sizeof *named; i++)
+    for (size_t i = 0; ok && whole && i < sizeof named / sizeof *named; i++)
         if (named[i].text.ptr != NULL && !has_key(files, named[i].key))
-            ok = set_text(a, d, named[i].key, named[i].text);
-    const td_value *extra = key_of(files->tok_config, "extra_special_tokens");
-    bool moved = extra != NULL && extra->tag == TD_V_DICT && !has_decoder(files);
-    bool has_extra = (extra != NULL && !moved) ||
-                     key_of(files->tok_config, "additional_special_tokens") != NULL ||
-                     (!has_decoder(files) &&
-                      key_of(files->special_map, "extra_special_tokens") != NULL);
-    td_value list;
-    if (ok && !has_extra)
-        ok = added_list(a, facts, &list) &&
-             td_dict_set(a, d, td_key(TD_STR("additional_special_tokens")), list);
+            ok = set_key(a, d, named[i].key, td_string(named[i].text));
+    if (ok && facts->unigram)
+        ok = set_key(a, d, "unk_id", td_int(facts->unk_id));
     if (!ok)
         return td_arena_fail(a, err);
     files->tok_config = d;
-    files->raw = generic && facts->dummy_prefix;
-    return TD_OK;
+    files->raw = whole && facts->dummy_prefix;
+    return set_pieces(a, facts, files, err);
 }
 
+/* As Python's if takes it. */
 static bool is_legacy(const td_token_files *files)
 {
     const td_value *v = key_of(files->tok_config, "legacy");
-    return v == NULL || (v->tag == TD_V_BOOL && v->as.boolean);
+    if (v == NULL)
+        return true;
+    switch (v->tag) {
+    case TD_V_NONE:
+        return false;
+    case TD_V_BOOL:
+        return v->as.boolean;
+    case TD_V_INT:
+        return v->as.integer != 0;
+    case TD_V_FLOAT:
+        return v->as.real != 0;
+    case TD_V_DICT:
+        return v->as.dict->count != 0;
+    default:
+        return v->len != 0;
+    }
+}
+
+/* The model's character map as tokenizer.json spells it. */
+static td_code spell_charsmap(td_arena *a, td_str map, td_str *ret, td_error *err)
+{
+    *ret = (td_str){ NULL, 0 };
+    if (map.len == 0)
+        return TD_OK;
+    char *text = td_arena_array(a, char, td_base64_length(map.len) + 1);
+    if (text == NULL)
+        return td_arena_fail(a, err);
+    *ret = (td_str){ text, td_base64_write(map, text) };
+    return TD_OK;
 }
 
 td_code td_spm_convert(td_arena *a, td_str bytes, td_token_files *files, td_buf *out,
-                       td_error *err)
+                       td_converted *ret, td_error *err)
 {
-    bool generic = files->rule == NULL;
-    const td_value *legacy = key_of(files->tok_config, "legacy");
-    if (generic && legacy != NULL && legacy->tag != TD_V_BOOL)
-        return td_fail(err, TD_E_TOKENIZER, "tokenizer_config.json: legacy must be true or false");
-    tk_spm_options options = { .whole = generic, .legacy = is_legacy(files) };
+    const td_class_rule *rule = files->rule;
+    bool whole = rule == NULL || !rule->rebuilds;
+    if (rule != NULL && rule->rebuilds && rule->kind == TD_KIND_WORDPIECE)
+        return td_fail(err, TD_E_TOKENIZER,
+                       "%s makes a WordPiece model, which takes no SentencePiece vocabulary",
+                       rule->name);
+    tk_spm_options options = { .whole = whole, .legacy = is_legacy(files) };
     tk_spm_facts facts;
-    if (generic)
+    if (whole)
         TD_TRY(set_renames(a, files, &options, err));
+    if (rule != NULL)
+        TD_TRY(td_spm_arrange(a, files, &options, err));
     TD_TRY(tk_convert_sentencepiece(a, bytes, &options, out, &facts, err));
-    return configure(a, &facts, generic, files, err);
+    if (!whole && rule->kind == TD_KIND_UNIGRAM && !facts.unigram)
+        return td_fail(err, TD_E_TOKENIZER, "%s needs a SentencePiece model of the kind Unigram",
+                       rule->name);
+    TD_TRY(spell_charsmap(a, facts.charsmap, &ret->charsmap, err));
+    ret->nearest = facts.unigram;
+    ret->model_only = !whole;
+    return configure(a, &facts, whole, files, err);
 }

@@ -42,23 +42,27 @@ static td_code look(const char *dir, found *ret, td_error *err)
     return TD_OK;
 }
 
-static td_code choose(const char *dir, int *ret, td_error *err)
+/* The file that counts; NULL: none. own: the class's own name for one; NULL: it has none. */
+static td_code choose(td_arena *a, const char *dir, const char *own, const char **ret,
+                      td_error *err)
 {
     found f = { 0 };
     TD_TRY(look(dir, &f, err));
-    *ret = -1;
-    if (f.hidden) {
-        *ret = f.exact[MODEL] ? MODEL : -1;
-        return TD_OK;
-    }
-    if (f.matches > 1)
+    *ret = NULL;
+    if (!f.hidden && f.matches > 1)
         return td_fail(err, TD_E_TOKENIZER,
                        "%s holds several vocabulary files and no tokenizer.json: which one counts "
                        "depends on the order of its entries",
                        dir);
-    for (int i = 0; i < NAMES; i++)
+    for (int i = 0; i < NAMES && !f.hidden; i++)
         if (f.exact[i])
-            *ret = i;
+            *ret = names[i];
+    if (*ret != NULL || own == NULL || (!f.hidden && f.matches != 0))
+        return TD_OK;
+    const char *path = td_path_join(a, dir, own);
+    if (path == NULL)
+        return td_arena_fail(a, err);
+    *ret = td_path_is_file(path) ? own : NULL;
     return TD_OK;
 }
 
@@ -145,7 +149,8 @@ static td_code fill_ids(specials *s, const td_dict *decoder, uint32_t ranks)
     if (count > FILLED_MAX)
         return td_fail(s->err, TD_E_LIMIT,
                        "tokenizer_config.json: added_tokens_decoder has ids of more than %d tokens "
-                       "behind the vocabulary", FILLED_MAX);
+                       "behind the vocabulary",
+                       FILLED_MAX);
     const td_value **known = td_arena_array(s->a, const td_value *, count);
     if (known == NULL)
         return td_arena_fail(s->a, s->err);
@@ -206,36 +211,38 @@ static td_code convert_ranks(td_arena *a, td_str bytes, const td_dict *config, t
     return tk_convert_tiktoken(a, bytes, s.items, s.count, out, err);
 }
 
-static td_code convert(td_arena *a, int which, td_str bytes, td_token_files *files, td_buf *out,
-                       td_error *err)
+static td_code convert(td_arena *a, td_str bytes, td_token_files *files, td_buf *out,
+                       td_converted *ret, td_error *err)
 {
-    if (which == MODEL && tk_format_of(bytes) != TK_FORMAT_TIKTOKEN)
-        return td_spm_convert(a, bytes, files, out, err);
+    bool tekken = strcmp(ret->name, names[TEKKEN]) == 0;
+    bool ranks = strcmp(ret->name, names[TIKTOKEN]) == 0 ||
+                 (!tekken && tk_format_of(bytes) == TK_FORMAT_TIKTOKEN);
+    if (!tekken && !ranks)
+        return td_spm_convert(a, bytes, files, out, ret, err);
     if (files->rule != NULL)
         return td_fail(err, TD_E_TOKENIZER, "not read for this class of tokenizer");
-    return which == TEKKEN ? tk_convert_tekken(a, bytes, out, err)
-                           : convert_ranks(a, bytes, files->tok_config, out, err);
+    return tekken ? tk_convert_tekken(a, bytes, out, err)
+                  : convert_ranks(a, bytes, files->tok_config, out, err);
 }
 
-td_code td_vocab_convert(td_arena *a, const char *dir, td_token_files *files, td_str *ret_json,
-                         const char **ret_name, td_error *err)
+td_code td_vocab_convert(td_arena *a, const char *dir, td_token_files *files, td_converted *ret,
+                         td_error *err)
 {
-    int which;
+    const char *own = files->rule != NULL ? files->rule->pieces_file : names[MODEL];
     td_str bytes;
-    *ret_json = (td_str){ NULL, 0 };
-    TD_TRY(choose(dir, &which, err));
-    if (which < 0)
+    *ret = (td_converted){ 0 };
+    TD_TRY(choose(a, dir, own, &ret->name, err));
+    if (ret->name == NULL)
         return TD_OK;
-    *ret_name = names[which];
-    TD_TRY(td_file_read(a, dir, names[which], &bytes, err));
+    TD_TRY(td_file_read(a, dir, ret->name, &bytes, err));
     td_buf out = { 0 };
-    td_code code = convert(a, which, bytes, files, &out, err);
+    td_code code = convert(a, bytes, files, &out, ret, err);
     if (code == TD_OK) {
-        *ret_json = td_arena_copy(a, td_buf_view(&out));
-        if (ret_json->ptr == NULL)
+        ret->json = td_arena_copy(a, td_buf_view(&out));
+        if (ret->json.ptr == NULL)
             code = td_arena_fail(a, err);
     } else {
-        code = td_error_in_file(err, names[which]);
+        code = td_error_in_file(err, ret->name);
     }
     td_buf_done(&out);
     return code;

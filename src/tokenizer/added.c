@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/classes.h"
+#include "tokenizer/model/unigram.h"
 #include "tokenizer/regex.h"
 
 static int by_id(const void *a, const void *b)
@@ -204,6 +205,11 @@ static td_code set_special(tk_load *load, const tk_model *model, tk_added *a)
             mark_special(a, id);
         a->any_strip |= t->lstrip || t->rstrip;
     }
+    const tk_unigram *u = tk_as_unigram(model); /* its entries may have one text more than once */
+    for (uint32_t i = 0; u != NULL && i < u->twin_count; i++)
+        if (tk_added_by_id(a, u->twins[i].id) == NULL &&
+            is_special_text(a, tk_vocab_spell(u->vocab, u->twins[i].later)))
+            mark_special(a, u->twins[i].id);
     return TD_OK;
 }
 
@@ -303,8 +309,8 @@ static size_t space_end(td_str text, size_t at)
     return (size_t)(p - text.ptr);
 }
 
-bool tk_added_next(const tk_added *a, const tk_trie *trie, td_str text, size_t from,
-                   size_t *cursor, bool plain, tk_hit *ret)
+bool tk_added_next(const tk_added *a, const tk_trie *trie, td_str text, size_t from, size_t *cursor,
+                   bool plain, tk_hit *ret)
 {
     size_t start, end;
     uint32_t value;

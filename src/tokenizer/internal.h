@@ -58,6 +58,7 @@ struct td_encoder {
 /* The big members of "model", as JSON texts that lie elsewhere; ptr NULL: there is none. */
 typedef struct tk_bulk {
     td_str vocab, merges;
+    bool nearest; /* scores are doubles that were written out, not those of a file */
 } tk_bulk;
 
 /* Loads from the text of a tokenizer.json (load/tokenizer.c), with bulk in its model unless NULL.

@@ -15,6 +15,7 @@ TEXTS = [
     "<extra_id_0> y <extra_id_99>", "na\u00efve caf\u00e9 e\u0301\u00e9 \ufb01 \u00c5", "\u65e5\u672c\u8a9e \u4e2d\u6587 \U0001f642",
     "\u2581x \u2581\u2581 y", "``quoted'' \"q\"", "tab\there\r\nline", "ABC Def gHI", "en_XX eng_Latn __fra__ x",
     "x<im>y <au> <|startoftranscript|>", "\u0130\u00df \u1e9e \u01c5", "a" * 40, "\x00\ufffd\u200b z", "end \n",
+    "a\x1cb\x1f\x85c\u2028d\u00a0e\u180ef\x0bg <mask>\x1d<mask> x<m>\u3000",
 ]
 CORPUS = [
     "the quick brown fox jumps over the lazy dog", "Hello world, it's a small world 123 456 7890",
@@ -118,8 +119,7 @@ OPTIONS = {
     "legacy_behaviour": ["Nllb"], "predict_timestamps": ["Whisper"], "remove_space": ["RemBert", "XLNet"],
 }
 PYTHON = ["ByT5", "Canine", "CTRL", "Marian", "M2M100", "Bertweet", "BioGpt", "Esm", "FSMT", "Phobert",
-          "XLM", "Wav2Vec2CTC", "Siglip", "GPTSw3", "BertGeneration", "Speech2Text", "MarkupLM",
-          "RoFormer"]
+          "XLM", "Wav2Vec2CTC", "Siglip", "GPTSw3", "BertGeneration", "Speech2Text", "RoFormer"]
 WORD_LISTS = {"LayoutLMv2": "wordpiece", "LayoutLMv3": "bytes", "LayoutXLM": "unigram", "Udop": "unigram"}
 
 
@@ -220,6 +220,16 @@ def word_lists():
         yield f"words-{name}-null-post", case(base, named(name), {"post_processor": None})
         yield f"words-{name}-named", case(base, named(name) | {"mask_token": "<m>", "pad_token": None})
         yield f"words-{name}-extra", case(base, named(name) | {"extra_special_tokens": ["<a>", "the"]})
+    tags = named("MarkupLM") | {"tags_dict": {"a": 0, "b": 1}}
+    for at, options in enumerate((
+            {}, {"max_depth": 3}, {"max_depth": True}, {"max_depth": "3"}, {"max_depth": None}, {"max_width": 7},
+            {"tags_dict": {}}, {"tags_dict": None}, {"tags_dict": 5}, {"add_prefix_space": True},
+            {"mask_token": "<m>", "pad_token": None}, {"cls_token": None}, {"extra_special_tokens": ["<a>", "the"]})):
+        yield f"words-MarkupLM-{at}", case("bytes", tags | options)
+    yield "words-MarkupLM-null-post", case("bytes", tags, {"post_processor": None})
+    yield "words-MarkupLM-over-pieces", case("pieces", tags)
+    yield "words-MarkupLM-files", case("bytes", tags, vocab="bpe")
+    yield "words-MarkupLM-no-tags", case("bytes", named("MarkupLM"))
     for option in ("do_lower_case", "add_prefix_space"):
         for value in (True, False):
             for name in ("LayoutLMv2", "LayoutLMv3"):
@@ -240,6 +250,15 @@ def class_tokens():
             yield f"own-{name}-named", case(base, named(name) | given)
             yield f"own-{name}-decoder", case(base, named(name) | given | {"added_tokens_decoder": flagged})
         yield f"own-{name}-null", case(base, named(name) | {"mask_token": None, "pad_token": None})
+        if name not in ("Esmc", "Bert", "MPNet", "Splinter"):
+            yield f"own-{name}-null-bos", case(base, named(name) | {"bos_token": None})
+            yield f"own-{name}-null-cls", case(base, named(name) | {"cls_token": None})
+        yield f"own-{name}-null-extra-map", case(base, named(name) | {"extra_special_tokens": None},
+                                                 special_tokens_map__json={"additional_special_tokens": ["<a>"]})
+        yield (f"own-{name}-flagged", case(base, named(name) | {
+            "mask_token": {"__type": "AddedToken", **added("<m>", lstrip=True, special=False, normalized=True)},
+            "extra_special_tokens": [{"__type": "AddedToken", **added("<m>", special=False)}, "<m>",
+                                     {"__type": "AddedToken", **added("</s>", special=False)}]}))
         yield f"own-{name}-extra", case(base, named(name) | {"extra_special_tokens": ["<a>", "<b>"]})
         yield f"own-{name}-no-extra", case(base, named(name) | {"extra_special_tokens": []})
         yield f"own-{name}-additional", case(base, named(name) | {"additional_special_tokens": ["<a>"]})

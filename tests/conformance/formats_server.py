@@ -5,7 +5,8 @@ Runs in an environment of its own (tests/requirements_formats.txt), as a child o
 {"op": "encode", "texts": [...], "special": find special tokens, "bos": with the first token}
 {"op": "decode", "lists": [[ids], ...], "skip": without special tokens}
 give {"results": [...]}, an item of which is {"error": text} where the library raises. "mistral"
-gives the folder of mistral-common's own files, "train" makes a SentencePiece model."""
+gives the folder of mistral-common's own files, "train" makes a SentencePiece model, "tokens" tells
+class, named tokens and size of what "auto" opened."""
 import importlib
 import json
 import sys
@@ -155,6 +156,12 @@ class Auto:
     def decode(self, ids, skip):
         return self.tok.decode(ids, skip_special_tokens=skip)
 
+    def tokens(self):
+        if not self.tok.is_fast:
+            raise ValueError("not a class over the tokenizers library")
+        return {"class": type(self.tok).__name__, "named": list(self.tok.special_tokens_map.items()),
+                "size": len(self.tok)}
+
 
 KINDS = {"auto": Auto, "tiktoken": Tiktoken, "llama": Llama, "qwen": Qwen, "tekken": Tekken, "sentencepiece": SentencePiece}
 
@@ -179,6 +186,8 @@ def main():
             answer = library if isinstance(library, dict) else {"ok": True}
         elif r["op"] == "train":
             answer = guarded(train, r["path"], r["sentences"], r["options"], r["changes"])
+        elif r["op"] == "tokens":
+            answer = guarded(library.tokens)
         elif r["op"] == "mistral":
             answer = {"folder": guarded(mistral_data)}
         elif r["op"] == "encode":

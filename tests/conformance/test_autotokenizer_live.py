@@ -31,8 +31,8 @@ def ids_of(t, request):
         return None
 
 
-def run(program, command, folder, requests):
-    return subprocess.run([program, command, "-m", folder], capture_output=True, check=False,
+def run(program, command, folder, requests, *options):
+    return subprocess.run([program, command, "-m", folder, *options], capture_output=True, check=False,
                           input="".join(json.dumps(r) + "\n" for r in requests).encode())
 
 
@@ -54,7 +54,9 @@ def test_directory(name, program, tmp_path):
                                      check=True).stdout)
     assert list(info["special_tokens"].items()) == list(t.special_tokens_map.items())
     want = [ids for ids in want if ids is not None] or [[i, 0, 3 * i] for i in range(len(t) // 3)]
-    decoded = run(program, "decode", tmp_path, [{"ids": i} for i in want])
-    texts = [json.loads(line)["text"] for line in decoded.stdout.splitlines()]
-    for ids, g, w in zip(want, texts, [t.decode(i) for i in want], strict=True):
-        assert g == w, ids
+    # Whisper drops a prompt, which its unknown token begins where the token for that is missing
+    for skip in (False, True)[: 1 if name.startswith("speech-some") else 2]:
+        decoded = run(program, "decode", tmp_path, [{"ids": i} for i in want], *["--skip-special-tokens"] * skip)
+        texts = [json.loads(line)["text"] for line in decoded.stdout.splitlines()]
+        for ids, g, w in zip(want, texts, [t.decode(i, skip_special_tokens=skip) for i in want], strict=True):
+            assert g == w, (ids, skip)

@@ -95,7 +95,6 @@ def test_tiktoken(program, tmp_path, formats, name):
 @pytest.mark.parametrize("files, message", [
     ({"tekken.json": None, "tokenizer.model.v3": b""}, "which one counts depends on the order"),
     ({"tekken.json": None, "tokenizer.json.bak": b""}, "which is not read for this class"),
-    ({"tokenizer.model": b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02"}, "of the kind Unigram is not converted"),
     ({"tokenizer.model": b"IQ== 0\n", "tokenizer_config.json": b'{"tokenizer_class": "LlamaTokenizer"}'},
      "not read for this class"),
     ({"tekken.json": json.dumps(tekken("v3", specials=None, count=30)).encode()}, "special_tokens are missing"),

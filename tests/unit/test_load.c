@@ -1,10 +1,12 @@
 /* Loading: the readers of big JSON sections against bytewise ones, the vocabulary against a list,
- * and merges in every spelling that a file can have. */
+ * merges in every spelling that a file can have, and scores. */
 #include "tokenizers.h"
 
 #include "base/alloc.h"
 #include "tokenizer/load/scan.h"
 #include "tokenizer/load/skip.h"
+#include "tokenizer/model/unigram.h"
+#include "value/number.h"
 
 /* A copy without a byte to spare, so that sanitizers see reads behind it. */
 static char *exact(const char *text, size_t len)
@@ -45,10 +47,12 @@ static void append(char *to, const char *part)
 static void test_strings(void **unused)
 {
     (void)unused;
-    static const char *const parts[] = { "a", "\xC4\xA0", "\\n", "\\\"", "\\\\", "\\u00e9",
-                                         "\\ud83d\\ude00", "0123456789abcdef" };
-    static const char *const texts[] = { "a", "\xC4\xA0", "\n", "\"", "\\", "\xC3\xA9",
-                                         "\xF0\x9F\x98\x80", "0123456789abcdef" };
+    static const char *const parts[] = {
+        "a", "\xC4\xA0", "\\n", "\\\"", "\\\\", "\\u00e9", "\\ud83d\\ude00", "0123456789abcdef"
+    };
+    static const char *const texts[] = {
+        "a", "\xC4\xA0", "\n", "\"", "\\", "\xC3\xA9", "\xF0\x9F\x98\x80", "0123456789abcdef"
+    };
     for (int round = 0; round < 20000; round++) {
         char json[400] = "\"", text[400] = "";
         uint32_t calm = pick(2);
@@ -130,13 +134,20 @@ static void test_ids(void **unused)
         const char *text;
         bool good;
         uint32_t value;
-    } all[] = { { "0", true, 0 },          { " 17,", true, 17 },
-                { "4294967295}", true, UINT32_MAX }, { "4294967296", false, 0 },
-                { "99999999999", false, 0 },  { "100000000000", false, 0 },
-                { "18446744073709551617", false, 0 }, { "01", false, 0 },
-                { "00000000000001", false, 0 }, { "1.0", false, 0 },
-                { "1e2", false, 0 },       { "-1", false, 0 },
-                { "", false, 0 },          { "x", false, 0 } };
+    } all[] = { { "0", true, 0 },
+                { " 17,", true, 17 },
+                { "4294967295}", true, UINT32_MAX },
+                { "4294967296", false, 0 },
+                { "99999999999", false, 0 },
+                { "100000000000", false, 0 },
+                { "18446744073709551617", false, 0 },
+                { "01", false, 0 },
+                { "00000000000001", false, 0 },
+                { "1.0", false, 0 },
+                { "1e2", false, 0 },
+                { "-1", false, 0 },
+                { "", false, 0 },
+                { "x", false, 0 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char *copy = exact(all[i].text, strlen(all[i].text));
         td_error err = TD_ERROR_INIT;
@@ -387,13 +398,49 @@ static void test_refused(void **unused)
     refused("[[\"a\",\"b\"],[\"b\",\"b\"]]", TD_E_TOKENIZER,
             "model.merges: merge 1: 'bb' is not in the vocabulary", 0);
     refused("[\"a b\", \"ab\"]", TD_E_TOKENIZER, "model.merges: merge 1: expected two tokens", 0);
-    refused("[\"a b\", \"a  b\"]", TD_E_TOKENIZER, "model.merges: merge 1: expected two tokens",
-            0);
+    refused("[\"a b\", \"a  b\"]", TD_E_TOKENIZER, "model.merges: merge 1: expected two tokens", 0);
     refused("[\"a b\", [\"a\", \"b\"]]", TD_E_INPUT, "expected '\"' in JSON", 8);
     refused("[[\"a\", \"b\"], \"a b\"]", TD_E_INPUT, "expected '[' in JSON", 13);
     refused("[[\"a\", \"b\" , \"ab\"]]", TD_E_INPUT, "expected ']' in JSON", 11);
     refused("[[\"a\", \"ab\\ud800\"]]", TD_E_INPUT, "lone surrogate in a token", 10);
     refused("[[\"a\", \"\\q\"]]", TD_E_INPUT, "bad escape in JSON", 8);
+}
+
+/* ---- scores ---- */
+
+/* Floats of a SentencePiece model come back as they are, if the text is read to the nearest double;
+ * as a file would be read some do not. */
+static void test_scores(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 5000 };
+    static float scores[COUNT];
+    td_buf vocab = { 0 };
+    assert_int_equal(td_buf_byte(&vocab, '['), TD_OK);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        char text[TD_FLOAT_TEXT_MAX + 1];
+        scores[i] = -(float)(pick(1u << 24) + 1) / (float)(1u << pick(30));
+        if (pick(20) == 0)
+            scores[i] = -(float)pick(100) * 1e-40f;
+        text[td_float_repr(scores[i], text)] = '\0';
+        assert_int_equal(td_buf_printf(&vocab, "%s[\"t%u\",%s]", i != 0 ? "," : "", i, text),
+                         TD_OK);
+    }
+    assert_int_equal(td_buf_byte(&vocab, ']'), TD_OK);
+    for (int nearest = 0; nearest < 2; nearest++) {
+        td_tokenizer *tok = NULL;
+        td_error err = TD_ERROR_INIT;
+        tk_bulk bulk = { .vocab = td_buf_view(&vocab), .nearest = nearest != 0 };
+        td_str json = TD_STR("{\"model\":{\"type\":\"Unigram\",\"unk_id\":0}}");
+        assert_int_equal(tk_tokenizer_new_from_parts(json, &bulk, &tok, &err), TD_OK);
+        const tk_unigram *u = tk_as_unigram(tok->model);
+        uint32_t same = 0;
+        for (uint32_t i = 0; i < COUNT; i++)
+            same += u->scores[i] == (double)scores[i];
+        assert_true(nearest != 0 ? same == COUNT : same < COUNT);
+        td_tokenizer_free(tok);
+    }
+    td_buf_done(&vocab);
 }
 
 int main(void)
@@ -403,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_brackets),    cmocka_unit_test(test_ids),
         cmocka_unit_test(test_vocab),       cmocka_unit_test(test_crowds),
         cmocka_unit_test(test_merges),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_scores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,32 +8,8 @@
 #include "base/utf8.h"
 #include "tokenizer/byte_chars.h"
 #include "tokenizer/formats/read.h"
+#include "tokenizer/formats/write.h"
 #include "tokenizer/scanner/scanner.h"
-#include "value/json.h"
-
-typedef struct writer {
-    tk_load *load;
-    td_buf *out;
-    td_code code; /* of the first append that failed */
-} writer;
-
-static void raw(writer *w, const char *text)
-{
-    if (w->code == TD_OK)
-        w->code = td_buf_put(w->out, td_str_from(text));
-}
-
-static void text(writer *w, td_str s)
-{
-    if (w->code == TD_OK)
-        w->code = td_json_write_string(w->out, s, false);
-}
-
-static void number(writer *w, uint32_t n)
-{
-    if (w->code == TD_OK)
-        w->code = td_buf_printf(w->out, "%u", n);
-}
 
 /* Tokens spelled with byte characters, by rank. */
 typedef struct spelled {
@@ -80,7 +56,7 @@ static int by_parts(const void *a, const void *b)
     return (x->right > y->right) - (x->right < y->right);
 }
 
-static void put_merges(writer *w, const spelled *s)
+static void put_merges(tk_writer *w, const spelled *s)
 {
     split found[TK_RANK_BYTES_MAX];
     bool first = true;
@@ -95,23 +71,24 @@ static void put_merges(writer *w, const spelled *s)
         }
         qsort(found, n, sizeof *found, by_parts);
         for (uint32_t k = 0; k < n; k++) {
-            raw(w, first ? "[" : ", [");
+            tk_write_raw(w, first ? "[" : ", [");
             first = false;
-            text(w, s->texts[found[k].left]);
-            raw(w, ", ");
-            text(w, s->texts[found[k].right]);
-            raw(w, "]");
+            tk_write_text(w, s->texts[found[k].left]);
+            tk_write_raw(w, ", ");
+            tk_write_text(w, s->texts[found[k].right]);
+            tk_write_raw(w, "]");
         }
     }
 }
 
-static void put_added(writer *w, td_str content, uint32_t id, bool first)
+static void put_added(tk_writer *w, td_str content, uint32_t id, bool first)
 {
-    raw(w, first ? "{\"id\": " : ", {\"id\": ");
-    number(w, id);
-    raw(w, ", \"content\": ");
-    text(w, content);
-    raw(w, ", \"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
+    tk_write_raw(w, first ? "{\"id\": " : ", {\"id\": ");
+    tk_write_uint(w, id);
+    tk_write_raw(w, ", \"content\": ");
+    tk_write_text(w, content);
+    tk_write_raw(
+        w, ", \"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
            "\"special\": true}");
 }
 
@@ -125,46 +102,47 @@ typedef struct parts {
     bool specials_in_vocab;
 } parts;
 
-static void put_all(writer *w, const parts *p)
+static void put_all(tk_writer *w, const parts *p)
 {
-    raw(w, "{\"version\": \"1.0\", \"added_tokens\": [");
+    tk_write_raw(w, "{\"version\": \"1.0\", \"added_tokens\": [");
     for (uint32_t i = 0; i < p->special_count; i++)
         put_added(w, p->specials[i], p->first_special + i, i == 0);
-    raw(w,
+    tk_write_raw(
+        w,
         "], \"normalizer\": null, \"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": "
         "[{\"type\": \"Split\", \"pattern\": {\"Regex\": ");
-    text(w, p->pattern);
-    raw(w, "}, \"behavior\": \"Isolated\", \"invert\": false}, {\"type\": \"ByteLevel\", "
+    tk_write_text(w, p->pattern);
+    tk_write_raw(
+        w, "}, \"behavior\": \"Isolated\", \"invert\": false}, {\"type\": \"ByteLevel\", "
            "\"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": false}]}, "
            "\"post_processor\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true, "
            "\"trim_offsets\": false, \"use_regex\": true}, \"decoder\": {\"type\": \"ByteLevel\", "
            "\"add_prefix_space\": true, \"trim_offsets\": true, \"use_regex\": true}, \"model\": "
            "{\"type\": \"BPE\", \"ignore_merges\": true, \"vocab\": {");
     for (uint32_t i = 0; i < p->tokens.count; i++) {
-        raw(w, i == 0 ? "" : ", ");
-        text(w, p->tokens.texts[i]);
-        raw(w, ": ");
-        number(w, p->first_id + p->tokens.items[i].rank);
+        tk_write_raw(w, i == 0 ? "" : ", ");
+        tk_write_text(w, p->tokens.texts[i]);
+        tk_write_raw(w, ": ");
+        tk_write_uint(w, p->first_id + p->tokens.items[i].rank);
     }
     for (uint32_t i = 0; p->specials_in_vocab && i < p->special_count; i++) {
-        raw(w, ", ");
-        text(w, p->specials[i]);
-        raw(w, ": ");
-        number(w, p->first_special + i);
+        tk_write_raw(w, ", ");
+        tk_write_text(w, p->specials[i]);
+        tk_write_raw(w, ": ");
+        tk_write_uint(w, p->first_special + i);
     }
-    raw(w, "}, \"merges\": [");
+    tk_write_raw(w, "}, \"merges\": [");
     put_merges(w, &p->tokens);
-    raw(w, "]}}");
+    tk_write_raw(w, "]}}");
 }
 
 static td_code write(tk_load *load, parts *p, td_buf *out)
 {
-    writer w = { .load = load, .out = out };
+    tk_writer w = { .out = out };
     td_code code = spell_all(load, &p->tokens);
     if (code == TD_OK) {
         put_all(&w, p);
-        if (w.code != TD_OK)
-            code = td_buf_fail(out, load->err, w.code, "vocabulary");
+        code = tk_write_end(&w, load->err);
     }
     tk_vocab_free(p->tokens.vocab);
     return code;

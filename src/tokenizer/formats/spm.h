@@ -40,8 +40,8 @@ typedef struct spm_file {
     spm_kind kind;
     bool suffix, byte_fallback;
     td_str unk_surface, bos_piece, unk_piece, eos_piece;
-    bool has_bos_id; /* the three ids of the trainer are not negative; for conversion */
-    bool has_eos_id, has_unk_id;
+    bool has_bos_id, has_eos_id; /* the ids of the trainer are not negative; for conversion */
+    int32_t unk_id;              /* likewise */
     spm_norm_spec norm, denorm;
     bool has_denorm;
 } spm_file;

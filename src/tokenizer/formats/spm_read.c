@@ -111,7 +111,7 @@ static td_code read_trainer(reader *r, td_str bytes)
         else if (f.number == 35 && number)
             to->byte_fallback = is_set(&f);
         else if (f.number == 40 && number)
-            to->has_unk_id = is_id(&f);
+            to->unk_id = (int32_t)(uint32_t)f.value;
         else if (f.number == 41 && number)
             to->has_bos_id = is_id(&f);
         else if (f.number == 42 && number)
@@ -187,7 +187,6 @@ td_code tk_spm_read(td_arena *a, td_str bytes, spm_file *ret, td_error *err)
                        .norm = defaults,
                        .denorm = defaults,
                        .unk_surface = TD_STR(" \xE2\x81\x87 "),
-                       .has_unk_id = true,
                        .has_bos_id = true,
                        .has_eos_id = true };
     reader r = { .a = a, .bytes = bytes, .file = ret, .err = err };

@@ -28,6 +28,7 @@ typedef struct tk_load {
     td_str vocab_json;      /* "vocab" when it is anything else: its JSON text */
     td_str merges_json;     /* "merges": its JSON text */
     uint64_t vocab_at, merges_at; /* where they stand in the file */
+    bool nearest;                 /* scores in vocab_json are read to the nearest double */
 } tk_load;
 
 typedef struct tk_at {

@@ -88,6 +88,7 @@ static td_code read_bulk(walker *w)
         s->end = here.end;
     }
     w->load.merges_json = w->bulk->merges;
+    w->load.nearest = w->bulk->nearest;
     return TD_OK;
 }
 

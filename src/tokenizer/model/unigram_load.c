@@ -2,7 +2,8 @@
  *
  * Scores decide ties, so a decimal number must become the very double that the reference reads:
  * its JSON reader takes digits into an integer of 64 bits, drops those that do not fit, and scales
- * by one power of ten, which is not always the nearest double. */
+ * by one power of ten, which is not always the nearest double. Scores that never were in a file,
+ * but are written here as decimal numbers, are read to the nearest double instead. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -70,6 +71,15 @@ static td_code scaled(reader *r, uint64_t digits, int64_t exponent, double *ret)
     return TD_OK;
 }
 
+/* The digits that read_score moved over. */
+static td_code read_nearest(reader *r, const char *from, double *ret)
+{
+    td_str text = { from, (size_t)(r->scan.p - from) };
+    if (!td_float_parse(text, ret) || *ret > 1.7976931348623157e308)
+        return tk_scan_fail(&r->scan, "number out of range");
+    return TD_OK;
+}
+
 static td_code read_score(reader *r, double *ret)
 {
     tk_scan *s = &r->scan;
@@ -90,7 +100,7 @@ static td_code read_score(reader *r, double *ret)
         s->p++;
         TD_TRY(read_exponent(s, &exponent));
     }
-    TD_TRY(scaled(r, digits, exponent, ret));
+    TD_TRY(r->at->load->nearest ? read_nearest(r, from, ret) : scaled(r, digits, exponent, ret));
     if (minus)
         *ret = -*ret;
     return TD_OK;
@@ -203,8 +213,8 @@ static td_code read_vocab(const tk_at *at, tk_unigram *u)
         int n = snprintf(text, sizeof text, "1e%d", i);
         td_float_parse((td_str){ text, (size_t)n }, &r.tens[i]);
     }
-    r.scan = (tk_scan){ .start = json.ptr, .p = json.ptr, .end = json.ptr + json.len,
-                        .err = load->err };
+    r.scan =
+        (tk_scan){ .start = json.ptr, .p = json.ptr, .end = json.ptr + json.len, .err = load->err };
     td_code code = read_all(&r);
     if (code == TD_E_INPUT)
         load->err->offset += load->vocab_at;
