@@ -92,6 +92,8 @@ const tk_scanner *tk_scanner_of(const tk_pretok *pretok, bool *ret_prefix)
     static const tk_scanner gpt2 = { "gpt2", tk_scan_gpt2, true };
     if (last->use_regex)
         return count == 1 ? &gpt2 : NULL;
+    if (last->add_prefix_space) /* in front of every piece, not of the text */
+        return NULL;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (fits(k, parts, count - 1))
             return &known[k].scanner;
