@@ -1,6 +1,6 @@
-/* A SentencePiece model as the only vocabulary of a model directory. The first byte names the class,
- * then comes the tokenizer's configuration as JSON up to a NUL, then the model. What is converted
- * must load, or be refused; what loads must encode and count alike, and decode. */
+/* A SentencePiece model as the only vocabulary of a model directory. The first byte names the
+ * class, then comes the tokenizer's configuration as JSON up to a NUL, then the model. What is
+ * converted must load, or be refused; what loads must encode and count alike, and decode. */
 #include <string.h>
 
 #include "base/str.h"
