@@ -69,8 +69,10 @@ typedef struct tk_cache {
     uint32_t own_mask; /* the bits of a hash that say where its pair is, in bytes */
     uint32_t (*hash)(const uint64_t key[2]); /* the same for all words */
     uint32_t inserted;                       /* since the table has its size */
-    uint32_t fresh;                          /* words of the last batch that were not there */
-    bool settled;                            /* those were few */
+    uint32_t fresh;         /* words so far that were not there */
+    uint32_t fresh_before;  /* the same when it was last seen how many there were, */
+    uint32_t looked;        /* and words since then */
+    bool settled;           /* they were few */
     td_id *more;                             /* the ids of short words that have more than 4 */
     uint32_t more_len;
     td_slab line_table;
@@ -92,14 +94,6 @@ typedef struct tk_sink {
 /* NULL in *ret: the general way it is. */
 td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
                     const tk_model *model, const tk_fast **ret);
-
-/* Appends the ids of text (a piece between added tokens, normalized, not empty). */
-td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
-                      td_error *err);
-
-/* The same for text in which marks stand for spaces yet (f->marks). */
-td_code tk_fast_spaces(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
-                       td_error *err);
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err);
 

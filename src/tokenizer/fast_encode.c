@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "tokenizer/fast_words.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/pretok/pretok.h"
 
@@ -25,7 +26,7 @@ static td_code prefix_space(tk_ctx *ctx, td_str *text, td_error *err)
 }
 
 /* Steps 4 and 5 the fast way. */
-static td_code fast_words(td_encoder *enc, td_str text, tk_sink *sink, td_error *err)
+static td_code fast_words(td_encoder *enc, td_str text, tk_words *w, td_error *err)
 {
     const tk_fast *fast = enc->tok->fast;
     const tk_metaspace *spaces = fast->spaces;
@@ -33,7 +34,7 @@ static td_code fast_words(td_encoder *enc, td_str text, tk_sink *sink, td_error 
     if (fast->prefix_space)
         TD_TRY(prefix_space(ctx, &text, err));
     if (spaces == NULL)
-        return tk_fast_words(fast, &enc->cache, ctx, text, sink, err);
+        return tk_words_piece(w, text);
     bool head = text.ptr == ctx->input.ptr ? tk_metaspace_heads(spaces, ctx)
                                            : spaces->scheme == TK_PREPEND_ALWAYS;
     if (text.len >= UINT32_MAX / 4)
@@ -41,19 +42,16 @@ static td_code fast_words(td_encoder *enc, td_str text, tk_sink *sink, td_error 
     char *to = td_arena_alloc_n(&ctx->arena, text.len + 1, spaces->text.len, 1);
     if (to == NULL)
         return tk_nomem(ctx, err);
-    text = (td_str){ to, tk_metaspace_put(spaces, text, head, to) };
-    return tk_fast_words(fast, &enc->cache, ctx, text, sink, err);
+    return tk_words_piece(w, (td_str){ to, tk_metaspace_put(spaces, text, head, to) });
 }
 
 /* Steps 2 to 5 the fast way, for text between added tokens with normalized=false. */
-static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *sink, td_error *err)
+static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_words *w, td_error *err)
 {
     const td_tokenizer *tok = enc->tok;
     tk_ctx *ctx = &enc->ctx;
-    if (piece.len == 0)
-        return TD_OK;
     if (tok->fast->marks.mark.len != 0 && tok->added.normalized == NULL)
-        return tk_fast_spaces(tok->fast, &enc->cache, ctx, piece, sink, err);
+        return tk_words_spaces(w, piece);
     tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
     if (tok->norm != NULL)
         TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));
@@ -66,41 +64,30 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_sink *si
         if (hit.start > hit.end)
             return tk_added_void(&hit, err);
         if (from < hit.start)
-            TD_TRY(fast_words(enc, (td_str){ s.ptr + from, hit.start - from }, sink, err));
+            TD_TRY(fast_words(enc, (td_str){ s.ptr + from, hit.start - from }, w, err));
         if (hit.start < hit.end)
-            TD_TRY(tk_sink_put(sink, hit.token->id, err));
+            TD_TRY(tk_words_added(w, (td_str){ s.ptr + hit.start, hit.end - hit.start },
+                                  hit.token->id));
         from = hit.end;
     }
     if (from == s.len)
         return TD_OK;
-    return fast_words(enc, (td_str){ s.ptr + from, s.len - from }, sink, err);
+    return fast_words(enc, (td_str){ s.ptr + from, s.len - from }, w, err);
 }
 
-/* A text between added tokens, and where its ids are. */
-typedef struct seen_piece {
-    td_str text; /* len 0: none */
-    size_t first, count;
-} seen_piece;
-
-/* fast_piece, or the ids once more when the piece before was the same: lines that are empty or
+/* fast_piece, or the words once more when the piece before was the same: lines that are empty or
  * alike stand between added tokens in some models. The start of the input may have rules of its
  * own. */
-static td_code fast_again(td_encoder *enc, td_str piece, bool plain, tk_sink *sink,
-                          seen_piece *last, td_error *err)
+static td_code fast_again(td_encoder *enc, td_str piece, bool plain, tk_words *w, td_error *err)
 {
-    bool again = piece.len == last->text.len && piece.len <= AGAIN_MAX &&
-                 memcmp(piece.ptr, last->text.ptr, piece.len) == 0;
-    size_t first = sink->count;
-    if (again) {
-        TD_TRY(tk_sink_reserve(sink, last->count, err));
-        if (!sink->counting)
-            memcpy(sink->ids + first, sink->ids + last->first, last->count * sizeof *sink->ids);
-        sink->count += last->count;
-    } else {
-        TD_TRY(fast_piece(enc, piece, plain, sink, err));
-    }
-    bool at_start = piece.ptr == enc->ctx.input.ptr;
-    *last = (seen_piece){ at_start ? (td_str){ NULL, 0 } : piece, first, sink->count - first };
+    uint32_t first = w->b.count, flushes = w->flushes;
+    if (tk_words_again(w, piece))
+        return TD_OK;
+    TD_TRY(fast_piece(enc, piece, plain, w, err));
+    if (piece.len <= AGAIN_MAX && piece.ptr != enc->ctx.input.ptr)
+        tk_words_remember(w, piece, first, flushes);
+    else
+        w->last.piece.len = 0;
     return TD_OK;
 }
 
@@ -110,19 +97,20 @@ td_code tk_fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink *si
     bool plain = (flags & TD_ENCODE_PLAIN_TEXT) != 0;
     size_t from = 0, cursor = 0;
     tk_hit hit;
-    seen_piece last = { 0 };
+    tk_words w;
+    TD_TRY(tk_words_start(&w, enc->tok->fast, &enc->cache, &enc->ctx, text, sink, err));
     while (added->raw != NULL && (flags & TK_ENCODE_NO_RAW) == 0 &&
            tk_added_next(added, added->raw, text, from, &cursor, plain, &hit)) {
         if (hit.start > hit.end)
             return tk_added_void(&hit, err);
         if (from < hit.start)
-            TD_TRY(fast_again(enc, (td_str){ text.ptr + from, hit.start - from }, plain, sink,
-                              &last, err));
+            TD_TRY(fast_again(enc, (td_str){ text.ptr + from, hit.start - from }, plain, &w, err));
         if (hit.start < hit.end)
-            TD_TRY(tk_sink_put(sink, hit.token->id, err));
+            TD_TRY(tk_words_added(&w, (td_str){ text.ptr + hit.start, hit.end - hit.start },
+                                  hit.token->id));
         from = hit.end;
     }
-    return from == text.len
-               ? TD_OK
-               : fast_again(enc, td_str_from_offset(text, from), plain, sink, &last, err);
+    if (from < text.len)
+        TD_TRY(fast_again(enc, td_str_from_offset(text, from), plain, &w, err));
+    return tk_words_end(&w);
 }

@@ -45,6 +45,11 @@ static bool is_lane(const tk_fast *f, const tk_batch *b, uint32_t word, size_t l
            (kind == TK_KEY_LONG_UNCUT || (kind == TK_KEY_LONG_WORD && f->scanner == NULL));
 }
 
+static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
+{
+    tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
+}
+
 /* Takes words that come for the first time in the batch, and asks for all places where what they
  * become may be known. */
 static void ask(group *g, const uint16_t *words, uint32_t n)
@@ -53,6 +58,12 @@ static void ask(group *g, const uint16_t *words, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = words[i], hash = b->hashes[k];
         td_str word = tk_batch_word(b, g->text, k);
+        if (tk_key_is_added(b->keys[k])) {
+            td_id id = (td_id)b->keys[k][0];
+            if (!was_seen(g, k, hash))
+                put(g, k, &id, 1);
+            continue;
+        }
         if (word.len <= TK_CACHED_BYTES) {
             if (g->f->scanner != NULL)
                 g->hashes[g->count] = tk_entry_ask(g->f, b->keys[k]);
@@ -67,11 +78,6 @@ static void ask(group *g, const uint16_t *words, uint32_t n)
         g->words[g->count] = (uint16_t)k;
         g->count += !was_seen(g, k, hash);
     }
-}
-
-static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
-{
-    tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
 }
 
 /* Whether the cache has a word where it is not looked for first. */

@@ -220,6 +220,11 @@ static td_code put_parts(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word
 td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
                     uint32_t hash, const char *text_end, tk_sink *sink, td_error *err)
 {
+    if (tk_key_is_added(key)) {
+        td_id added = (td_id)key[0];
+        tk_cache_put(c, key, hash, &added, 1);
+        return tk_sink_put(sink, added, err);
+    }
     if (word.len <= TK_CACHED_BYTES)
         return put_short(f, c, word, key, hash, sink, err);
     if (key[1] >> 56 == TK_KEY_LONG_UNCUT)

@@ -1,10 +1,11 @@
-/* fast_words.c - texts to ids through the cache of short words (see fast.h).
+/* fast_words.c - texts to ids through the cache of short words (see fast_words.h).
  *
  * Batches of words: a first loop makes keys and hashes and prefetches the cache lines, a second
  * one compares and copies ids out. A word's 16-byte load does not depend on its length, which is
  * masked off afterwards; only the last 16 bytes of a text are read with care. */
 #include "base/str.h"
 #include "tokenizer/fast_loops.h"
+#include "tokenizer/fast_words.h"
 #include "tokenizer/key.h"
 #include "tokenizer/long_words.h"
 #include "tokenizer/selfcheck.h"
@@ -19,18 +20,7 @@ enum {
     SETTLED = 200, /* the cache is while at most one of so many words is new */
 };
 
-/* One call. */
-typedef struct run {
-    const tk_fast *f;
-    tk_cache *cache;
-    tk_ctx *ctx;
-    td_str text;
-    tk_sink *sink;
-    td_error *err;
-    uint32_t looked; /* at clock and flag */
-    uint32_t eager;  /* as tk_char_words_scan has it, so many more times */
-    tk_batch b;
-} run;
+typedef tk_words run;
 
 /* While many words are new: looks up and merges those of the batch before their ids are needed. */
 static void run_fresh(run *r)
@@ -45,7 +35,7 @@ static void run_fresh(run *r)
 static inline bool put_line(const tk_cache *c, td_str word, const uint64_t key[2], tk_sink *sink)
 {
     uint32_t count;
-    if (!tk_has_lines(word.len) || key[1] >> 56 == TK_KEY_LONG_PART)
+    if (!tk_has_lines(word.len) || key[1] >> 56 == TK_KEY_LONG_PART || tk_key_is_added(key))
         return false;
     const td_id *ids = tk_line_find(c, word, (uint32_t)key[0], &count);
     if (ids == NULL)
@@ -65,6 +55,17 @@ static inline td_code look_around(run *r, uint32_t at)
     return tk_look_around(r->ctx, r->err);
 }
 
+/* Whether most words are known by now, as seen over some hundreds of them. */
+static void judge(tk_cache *c, uint32_t words)
+{
+    c->looked += words;
+    if (c->looked < TK_BATCH_WARM)
+        return;
+    c->settled = c->fresh - c->fresh_before <= c->looked / SETTLED;
+    c->fresh_before = c->fresh;
+    c->looked = 0;
+}
+
 /* Puts the ids of all words of the batch out, and empties it. */
 static td_code flush(run *r)
 {
@@ -77,7 +78,6 @@ static td_code flush(run *r)
     TD_TRY(tk_sink_reserve(sink, end - b->from + TK_SINK_SLACK, r->err));
     TD_TRY(look_around(r, end));
     bool young = !r->cache->settled && !r->cache->off;
-    r->cache->fresh = 0;
     if (young)
         run_fresh(r);
     for (uint32_t i = 0;; i++) {
@@ -92,7 +92,8 @@ static td_code flush(run *r)
                            r->text.ptr + r->text.len, sink, r->err));
         TD_TRY(tk_sink_reserve(sink, end - b->ends[i] + TK_SINK_SLACK, r->err));
     }
-    r->cache->settled = r->cache->fresh <= b->count / SETTLED;
+    judge(r->cache, b->count);
+    r->flushes++;
     b->most = r->cache->settled ? TK_BATCH_WARM : TK_BATCH;
     b->from = end;
     b->count = 0;
@@ -204,16 +205,17 @@ static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t
     return TD_OK;
 }
 
-/* Puts out the ids of characters that stand alone from *from on. */
-static td_code put_lone(run *r, uint32_t *from)
+/* Puts out the ids of characters that stand alone from *from on; end: of the piece. */
+static td_code put_lone(run *r, uint32_t *from, uint32_t end)
 {
-    const char *p = r->text.ptr + *from, *end = r->text.ptr + r->text.len;
+    const char *p = r->text.ptr + *from, *last = r->text.ptr + end;
     const tk_lone_chars *l = &r->f->chars->lone;
     tk_sink *sink = r->sink;
     TD_TRY(flush(r));
-    for (const char *stop = p; stop < end && stop - p <= TK_LONE_UNSEEN;) {
+    r->flushes++;
+    for (const char *stop = p; stop < last && stop - p <= TK_LONE_UNSEEN;) {
         size_t count;
-        stop = end - p > TK_LOOK_BYTES ? p + TK_LOOK_BYTES : end;
+        stop = last - p > TK_LOOK_BYTES ? p + TK_LOOK_BYTES : last;
         TD_TRY(look_around(r, (uint32_t)(p - r->text.ptr)));
         TD_TRY(tk_sink_reserve(sink, (size_t)(stop - p) + TK_LONE_SLACK, r->err));
         p = l->put(l, p, stop, sink->counting ? NULL : sink->ids + sink->count, &count);
@@ -225,51 +227,166 @@ static td_code put_lone(run *r, uint32_t *from)
     return TD_OK;
 }
 
-td_code tk_fast_words(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
-                      td_error *err)
+/* Makes the batch ready for something that begins at from. */
+static td_code go_on(run *r, uint32_t from)
 {
-    uint32_t words[WORDS];
-    run r;
-    r.f = f;
-    r.cache = cache;
-    r.ctx = ctx;
-    r.text = text;
-    r.sink = sink;
-    r.err = err;
-    r.looked = r.b.from = r.b.count = 0;
-    r.eager = 0;
-    r.b.most = cache->settled ? TK_BATCH_WARM : TK_BATCH;
-    if (!tk_cache_start(cache, f->loops->hash))
-        return td_fail_nomem(err);
-    for (uint32_t from = 0; from < text.len;) {
-        uint32_t n = f->scanner != NULL
-                         ? f->run(text, from, words, WORDS)
-                         : tk_char_words_scan(f->chars, text, from, words, WORDS, r.eager != 0);
-        tk_check_scan(f, text, from, words, n);
-        TD_TRY(take_words(&r, from, words, n));
-        from = words[n - 1];
-        if (f->scanner != NULL)
-            continue;
-        r.eager -= r.eager != 0;
-        if (n < WORDS && from < text.len)
-            TD_TRY(put_lone(&r, &from));
-    }
-    return flush(&r);
+    tk_batch *b = &r->b;
+    if (b->count != 0 && (b->ends[b->count - 1] != from || b->count >= b->most))
+        TD_TRY(flush(r));
+    if (b->count == 0)
+        b->from = from;
+    return TD_OK;
 }
 
-td_code tk_fast_spaces(const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text, tk_sink *sink,
-                       td_error *err)
+/* Ends of up to WORDS words of the piece from start to end, from at on. */
+static uint32_t scan(const run *r, uint32_t start, uint32_t at, uint32_t end, uint32_t *words)
 {
-    if (!tk_spaces_head(&f->marks, ctx, text))
-        return tk_fast_words(f, cache, ctx, text, sink, err);
+    const tk_fast *f = r->f;
+    if (f->scanner == NULL) /* what stands in front of a word makes no difference there */
+        return tk_char_words_scan(f->chars, (td_str){ r->text.ptr, end }, at, words, WORDS,
+                                  r->eager != 0);
+    td_str piece = { r->text.ptr + start, end - start };
+    uint32_t n = f->run(piece, at - start, words, WORDS);
+    tk_check_scan(f, piece, at - start, words, n);
+    for (uint32_t i = 0; start != 0 && i < n; i++)
+        words[i] += start;
+    return n;
+}
+
+/* Takes the words of the text's bytes from from to end, which are a piece. */
+static td_code take_piece(run *r, uint32_t from, uint32_t end)
+{
+    uint32_t words[WORDS];
+    TD_TRY(go_on(r, from));
+    for (uint32_t at = from; at < end;) {
+        uint32_t n = scan(r, from, at, end, words);
+        TD_TRY(take_words(r, at, words, n));
+        at = words[n - 1];
+        if (r->f->scanner != NULL)
+            continue;
+        r->eager -= r->eager != 0;
+        if (n < WORDS && at < end)
+            TD_TRY(put_lone(r, &at, end));
+    }
+    return TD_OK;
+}
+
+/* Where a piece begins in the text; false: it lies elsewhere. */
+static bool place_of(const run *r, td_str piece, uint32_t *ret)
+{
+    uintptr_t at = (uintptr_t)piece.ptr - (uintptr_t)r->text.ptr;
+    *ret = (uint32_t)at;
+    return at <= r->text.len && piece.len <= r->text.len - at;
+}
+
+td_code tk_words_start(tk_words *w, const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text,
+                       tk_sink *sink, td_error *err)
+{
+    w->f = f;
+    w->cache = cache;
+    w->ctx = ctx;
+    w->text = text;
+    w->sink = sink;
+    w->err = err;
+    w->looked = w->eager = w->flushes = w->b.from = w->b.count = 0;
+    w->last.piece.len = 0;
+    w->added = TK_NO_ID;
+    w->b.most = cache->settled ? TK_BATCH_WARM : TK_BATCH;
+    return tk_cache_start(cache, f->loops->hash) ? TD_OK : td_fail_nomem(err);
+}
+
+td_code tk_words_end(tk_words *w)
+{
+    return flush(w);
+}
+
+td_code tk_words_piece(tk_words *w, td_str piece)
+{
+    uint32_t from;
+    if (place_of(w, piece, &from))
+        return take_piece(w, from, from + (uint32_t)piece.len);
+    TD_TRY(flush(w));
+    td_str text = w->text;
+    uint32_t looked = w->looked;
+    w->text = piece;
+    w->looked = w->b.from = 0;
+    TD_TRY(take_piece(w, 0, (uint32_t)piece.len));
+    TD_TRY(flush(w));
+    w->text = text;
+    w->looked = looked;
+    return TD_OK;
+}
+
+td_code tk_words_spaces(tk_words *w, td_str piece)
+{
+    if (!tk_spaces_head(&w->f->marks, w->ctx, piece))
+        return tk_words_piece(w, piece);
     uint32_t end; /* of the first word */
-    tk_char_words_scan(f->chars, text, 0, &end, 1, false);
-    char *first = td_arena_alloc(&ctx->arena, (size_t)end + 1, 1);
+    tk_char_words_scan(w->f->chars, piece, 0, &end, 1, false);
+    char *first = td_arena_alloc(&w->ctx->arena, (size_t)end + 1, 1);
     if (first == NULL)
-        return tk_nomem(ctx, err);
+        return tk_nomem(w->ctx, w->err);
     first[0] = ' ';
-    memcpy(first + 1, text.ptr, end);
-    TD_TRY(tk_fast_words(f, cache, ctx, (td_str){ first, (size_t)end + 1 }, sink, err));
-    text = td_str_from_offset(text, end);
-    return text.len != 0 ? tk_fast_words(f, cache, ctx, text, sink, err) : TD_OK;
+    memcpy(first + 1, piece.ptr, end);
+    TD_TRY(tk_words_piece(w, (td_str){ first, (size_t)end + 1 }));
+    piece = td_str_from_offset(piece, end);
+    return piece.len != 0 ? tk_words_piece(w, piece) : TD_OK;
+}
+
+td_code tk_words_added(tk_words *w, td_str token, td_id id)
+{
+    uint32_t from;
+    if (!place_of(w, token, &from)) {
+        TD_TRY(flush(w));
+        return tk_sink_put(w->sink, id, w->err);
+    }
+    TD_TRY(go_on(w, from));
+    tk_batch *b = &w->b;
+    uint32_t i = b->count++;
+    tk_key_added(id, b->keys[i]);
+    if (id != w->added) {
+        w->added = id;
+        w->added_hash = w->cache->hash(b->keys[i]);
+    }
+    b->hashes[i] = w->added_hash;
+    b->ends[i] = from + (uint32_t)token.len;
+    __builtin_prefetch(tk_own_pair(w->cache, b->hashes[i]));
+    return TD_OK;
+}
+
+void tk_words_remember(tk_words *w, td_str piece, uint32_t first, uint32_t flushes)
+{
+    uint32_t from;
+    bool whole = flushes == w->flushes && place_of(w, piece, &from) &&
+                 from == (first == 0 ? w->b.from : w->b.ends[first - 1]);
+    w->last = (tk_piece_words){ whole ? piece : (td_str){ NULL, 0 }, first, w->b.count - first,
+                                flushes };
+}
+
+/* Both have n bytes, mostly few. */
+static inline bool same_bytes(const char *a, const char *b, size_t n)
+{
+    return a[0] == b[0] && (n == 1 || memcmp(a, b, n) == 0);
+}
+
+bool tk_words_again(tk_words *w, td_str piece)
+{
+    tk_batch *b = &w->b;
+    tk_piece_words *last = &w->last;
+    if (last->piece.len != piece.len || last->flushes != w->flushes ||
+        !same_bytes(last->piece.ptr, piece.ptr, piece.len) || last->count > b->most - b->count)
+        return false;
+    uint32_t to = b->count, moved = (uint32_t)(piece.ptr - last->piece.ptr);
+    uint32_t start = last->first == 0 ? b->from : b->ends[last->first - 1];
+    if (to == 0 || b->ends[to - 1] != start + moved)
+        return false;
+    for (uint32_t i = last->first, end = i + last->count; i < end; i++, to++) {
+        memcpy(b->keys[to], b->keys[i], sizeof b->keys[to]);
+        b->hashes[to] = b->hashes[i];
+        b->ends[to] = b->ends[i] + moved;
+    }
+    last->piece = piece;
+    last->first = b->count;
+    b->count = to;
+    return true;
 }

@@ -10,6 +10,7 @@
 /* The top byte of a key is the length of its word, or says what it is that fits no key. */
 enum {
     TK_KEY_PART = 0x80, /* beside the length: a part of a word, not a word (fast_miss.c) */
+    TK_KEY_ADDED = 0x40, /* an added token: its id, not its bytes */
     /* Of words that fit no key, which have no place in the table: */
     TK_KEY_LONG_UNCUT = 0x7F, /* a word that is no entry and can be cut nowhere */
     TK_KEY_LONG_PART = 0xFE,
@@ -65,6 +66,17 @@ static inline void tk_key_of(td_str word, const char *text_end, bool part, uint6
     if (left < 16)
         memcpy(tail, word.ptr, left);
     tk_key_make(left < 16 ? tail : word.ptr, (uint32_t)word.len, part, key);
+}
+
+static inline void tk_key_added(td_id id, uint64_t key[2])
+{
+    key[0] = id;
+    key[1] = (uint64_t)TK_KEY_ADDED << 56;
+}
+
+static inline bool tk_key_is_added(const uint64_t key[2])
+{
+    return key[1] >> 56 == TK_KEY_ADDED;
 }
 
 static inline bool tk_key_is_part(const uint64_t key[2])

@@ -59,9 +59,10 @@ static uint32_t pick_part(const made *m)
 }
 
 /* ordered: merges come in the order in which a trainer would make them. twins: two entries share
- * an id, as in broken files. prefix: texts get a space in front. bar: | is an added token. */
+ * an id, as in broken files. prefix: texts get a space in front. bar: | is an added token; many:
+ * so are others. */
 typedef struct kind {
-    bool ordered, ignore_merges, twins, prefix, bar;
+    bool ordered, ignore_merges, twins, prefix, bar, many;
 } kind;
 
 static void put_model(td_buf *b, uint32_t merges, kind k)
@@ -112,6 +113,19 @@ static void put_model(td_buf *b, uint32_t merges, kind k)
     td_buf_put(b, TD_STR("]}"));
 }
 
+#define TOKEN(id, content, lstrip, rstrip, normalized)                                             \
+    "{\"id\": " id ", \"content\": \"" content "\", \"single_word\": false, \"lstrip\": " lstrip   \
+    ", \"rstrip\": " rstrip ", \"normalized\": " normalized ", \"special\": true}"
+
+static const char many_tokens[] =
+    TOKEN("999", "|", "false", "false", "false") ", "
+    TOKEN("1000", "\\n", "false", "false", "false") ", "
+    TOKEN("1001", "\\n\\n", "false", "false", "false") ", "
+    TOKEN("1002", "<t>", "true", "true", "false") ", "
+    TOKEN("1003", "bab", "false", "false", "true") ", "
+    TOKEN("1004", "||||||||||||||||||||||||", "false", "false", "false") ", "
+    TOKEN("1005", "^", "false", "false", "false");
+
 static td_tokenizer *make(uint32_t merges, kind k)
 {
     td_buf b = { 0 };
@@ -119,9 +133,9 @@ static td_tokenizer *make(uint32_t merges, kind k)
                   "{\"added_tokens\": [%s], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
                   "\"ByteLevel\", \"add_prefix_space\": %s, \"trim_offsets\": true, "
                   "\"use_regex\": true}, ",
-                  k.bar ? "{\"id\": 999, \"content\": \"|\", \"single_word\": false, \"lstrip\": "
-                          "false, \"rstrip\": false, \"normalized\": false, \"special\": true}"
-                        : "",
+                  k.many  ? many_tokens
+                  : k.bar ? TOKEN("999", "|", "false", "false", "false")
+                          : "",
                   k.prefix ? "true" : "false");
     put_model(&b, merges, k);
     td_buf_put(&b, TD_STR("}"));
@@ -227,7 +241,8 @@ static void test_random_models(void **unused)
     for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++)
         for (int i = 0; i < 140; i++)
             run_model(1 + pick(140),
-                      (kind){ i % 2 == 0, i % 5 == 0, i % 7 == 0, i % 11 == 0, i % 3 == 0 }, cpu);
+                      (kind){ i % 2 == 0, i % 5 == 0, i % 7 == 0, i % 11 == 0, i % 3 == 0, false },
+                      cpu);
 }
 
 /* Every entry of real models, as a text of its own. */
@@ -306,11 +321,61 @@ static void test_new_words_again(void **unused)
         assert_false(enc->cache.settled);
         for (uint32_t n = 0; n <= 8; n++)
             check_new(enc, n);
+        uint32_t before = enc->cache.fresh;
         assert_int_equal(td_count(enc, (td_str){ text, len }, 0, &count, &err), TD_OK);
-        assert_in_range(enc->cache.fresh, 24, 28);
+        assert_in_range(enc->cache.fresh - before, 24, 28);
+        assert_false(enc->cache.settled);
+        assert_int_equal(td_count(enc, (td_str){ text, len }, 0, &count, &err), TD_OK);
+        assert_true(enc->cache.settled);
         td_encoder_free(enc);
     }
     td_tokenizer_free(tok);
+}
+
+/* Text with added tokens between words, next to each other and far apart. */
+static size_t text_with_tokens(char *out, size_t room)
+{
+    static const char *const tokens[] = { "|", "\n", "\n\n", "<t>", "^", " <t> ", "bab",
+                                          "||||||||||||||||||||||||", "\r\n" };
+    uint32_t words = 1 + pick(6), kinds = 1 + pick(sizeof tokens / sizeof *tokens);
+    size_t len = 0, full = 1 + pick((uint32_t)room - 800);
+    while (len < full) {
+        for (uint32_t i = pick(words + 1); i != 0; i--)
+            len += words_of_letters(out + len, 1 + pick(pick(20) ? 6 : 60));
+        const char *s = tokens[pick(kinds)];
+        for (uint32_t i = 1 + pick(pick(4) ? 1 : 12); i != 0; i--) {
+            memcpy(out + len, s, strlen(s));
+            len += strlen(s);
+        }
+    }
+    return len;
+}
+
+/* Added tokens share batches with the words around them. */
+static void test_added_tokens(void **unused)
+{
+    (void)unused;
+    static char text[20000];
+    for (int i = 0; i < 40; i++) {
+        td_tokenizer *tok = make(1 + pick(140), (kind){ .many = true,
+                                                        .ordered = i % 2 == 0,
+                                                        .prefix = i % 5 == 0,
+                                                        .ignore_merges = i % 3 == 0 });
+        set_cpu(tok, (td_cpu)pick((uint32_t)td_cpu_best() + 1));
+        td_encoder *cached = td_encoder_new(tok), *uncached = td_encoder_new(tok);
+        td_encoder *general = td_encoder_new(tok);
+        tk_encoder_force(uncached, TK_FORCE_UNCACHED);
+        tk_encoder_force(general, TK_FORCE_GENERAL);
+        for (int k = 0; k < 20; k++) {
+            size_t len = text_with_tokens(text, k % 4 ? 2000 : sizeof text);
+            compare(cached, general, (td_str){ text, len });
+            compare(uncached, general, (td_str){ text, len });
+        }
+        td_encoder_free(cached);
+        td_encoder_free(uncached);
+        td_encoder_free(general);
+        td_tokenizer_free(tok);
+    }
 }
 
 /* Under ignore_merges a long word that is an entry is that entry; as a part of a word it is merged,
@@ -357,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_real_entries),
         cmocka_unit_test(test_many_words),
         cmocka_unit_test(test_new_words_again),
+        cmocka_unit_test(test_added_tokens),
         cmocka_unit_test(test_long_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "tokenizers.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 
 enum { ENTRIES_MAX = 500, ENTRY_LONGEST = 60, TEXT_MAX = 16000 };
 
@@ -161,6 +162,35 @@ static size_t lonely_text(char *out)
     return len;
 }
 
+/* Short pieces between added tokens that come again and again, behind characters that stand
+ * alone. */
+static size_t repeated_text(char *out)
+{
+    char piece[TEXT_MAX];
+    size_t len = 0, start = lonely_text(piece), n;
+    for (uint32_t round = 0; round < 12; round++) {
+        size_t head = pick(3) ? 0 : pick((uint32_t)start);
+        while (head != 0 && td_utf8_is_cont(piece[head]))
+            head--;
+        memcpy(out + len, piece, head > 600 ? 0 : head);
+        len += head > 600 ? 0 : head;
+        n = 0;
+        for (uint32_t parts = pick(16); parts > 0; parts--) {
+            const char *s = pick(2) ? loners[pick(sizeof loners / sizeof *loners)]
+                                    : letters[pick(sizeof letters / sizeof *letters)];
+            memcpy(piece + n, s, strlen(s));
+            n += strlen(s);
+        }
+        for (uint32_t times = 1 + pick(8); times > 0; times--) {
+            memcpy(out + len, piece, n);
+            memcpy(out + len + n, "<t>", 3);
+            len += n + 3;
+        }
+        start = lonely_text(piece);
+    }
+    return len;
+}
+
 static void compare(td_encoder *fast, td_encoder *general, td_str text)
 {
     td_ids got, want;
@@ -189,7 +219,9 @@ static void run_pipeline(size_t pipeline, uint32_t merges, bool mark_known, bool
     tk_encoder_force(general, TK_FORCE_GENERAL);
     for (int i = 0; i < 60; i++) {
         char text[TEXT_MAX];
-        size_t len = i % 4 == 0 ? lonely_text(text) : random_text(text);
+        size_t len = i % 4 == 0   ? lonely_text(text)
+                     : i % 4 == 1 ? repeated_text(text)
+                                  : random_text(text);
         char *exact = malloc(len + 1); /* sanitizers see reads behind it */
         memcpy(exact, text, len);
         char *tight = realloc(exact, len != 0 ? len : 1);
