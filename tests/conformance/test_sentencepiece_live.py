@@ -89,13 +89,33 @@ MADE = {
 }
 
 
+def make(formats, path, options, changes):
+    """A model of MADE, written to path; what its trainer tells."""
+    made = formats.ask(op="train", path=str(path), sentences=sentences(), changes=changes,
+                       options={"vocab_size": 120, "hard_vocab_limit": False, **options})
+    if "No module named" in made.get("error", ""):
+        pytest.skip("protobuf is absent in build/formats")
+    assert "error" not in made, made
+    return made
+
+
+def maker(formats, folder, models):
+    """A function that gives the path of one of models, made once."""
+    paths = {}
+
+    def get(name):
+        if name not in paths:
+            path = folder / f"{len(paths)}.model"
+            make(formats, path, *models[name])
+            paths[name] = path
+        return paths[name]
+    return get
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_made(tmp_path, formats, name):
-    options, changes = MADE[name]
-    options = {"vocab_size": 120, "hard_vocab_limit": False, **options}
     path = tmp_path / "made.model"
-    made = formats.ask(op="train", path=str(path), sentences=sentences(), options=options, changes=changes)
-    assert "error" not in made, made
+    made = make(formats, path, *MADE[name])
     assert formats.open("sentencepiece", path) is None
     contents = WORDS + PARTS + ["<u>", "<c>", "abca", "▁x", "x", "zqz", "z", "q", "Q", "ab", "12"]
     rng = random.Random(5)

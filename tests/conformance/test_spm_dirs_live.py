@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from formats_reference import formats, random_texts
-from test_sentencepiece_live import MADE, PARTS, WORDS, sentences
+from test_sentencepiece_live import MADE, PARTS, WORDS, maker
 
 __all__ = ["formats"]  # a fixture
 
@@ -109,17 +109,7 @@ def cases():
 @pytest.fixture(scope="module")
 def made(formats, tmp_path_factory):
     """made(name): one of MODELS, made once."""
-    folder, paths = tmp_path_factory.mktemp("spm"), {}
-
-    def get(name):
-        if name not in paths:
-            options, changes = MODELS[name]
-            paths[name] = folder / f"{len(paths)}.model"
-            done = formats.ask(op="train", path=str(paths[name]), sentences=sentences(),
-                               options={"vocab_size": 120, "hard_vocab_limit": False, **options}, changes=changes)
-            assert "error" not in done, done
-        return paths[name]
-    return get
+    return maker(formats, tmp_path_factory.mktemp("spm"), MODELS)
 
 
 def write(folder, name, file, model, files):
