@@ -14,7 +14,7 @@ typedef enum td_cpu {
     TD_CPU_SCALAR,
     TD_CPU_SSE2,
     TD_CPU_AVX2,   /* with AES, BMI1, BMI2, POPCNT */
-    TD_CPU_AVX512, /* F, BW, VL, VBMI, VBMI2, and all of AVX2 */
+    TD_CPU_AVX512, /* F, BW, DQ, VL, VBMI, VBMI2, and all of AVX2 */
 } td_cpu;
 
 /* The best that this CPU and its system offer. Cheap, thread-safe. */
@@ -27,7 +27,8 @@ static inline td_cpu td_cpu_best(void)
         !__builtin_cpu_supports("popcnt"))
         return TD_CPU_SSE2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vbmi") &&
         __builtin_cpu_supports("avx512vbmi2"))
         return TD_CPU_AVX512;
     return TD_CPU_AVX2;

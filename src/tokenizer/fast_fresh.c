@@ -133,7 +133,8 @@ static void spell(const group *g, uint32_t k, tk_lane *l)
     tk_lane_start(l, (uint32_t)word.len);
 }
 
-static void merge_words(group *g, const uint16_t *words, uint32_t count)
+/* Not a part of its caller, which mostly has nothing to merge: the lanes take much of the stack. */
+__attribute__((noinline)) static void merge_words(group *g, const uint16_t *words, uint32_t count)
 {
     tk_lane lanes[TK_LANES];
     for (uint32_t i = 0; i < count; i += TK_LANES) {
@@ -165,5 +166,7 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
     memset(g.seen, 0, sizeof g.seen);
     uint16_t rest[TK_BATCH]; /* to be merged */
     ask(&g, words, n);
-    merge_words(&g, rest, take_entries(&g, rest));
+    uint32_t left = take_entries(&g, rest);
+    if (left != 0)
+        merge_words(&g, rest, left);
 }

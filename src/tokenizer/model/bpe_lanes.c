@@ -1,7 +1,7 @@
 /* bpe_lanes.c - the steps of bpe_lanes.h. */
 #include "tokenizer/model/bpe_lanes.h"
 
-#include "base/cpu.h"
+#include "tokenizer/model/bpe_sweeps.h"
 
 #if TD_X86
 #include <immintrin.h>
@@ -132,17 +132,17 @@ ALWAYS void look_around(table t, tk_lane *l)
     answer(t, l, right, l->at, l->after);
 }
 
-ALWAYS void run(table t, tk_lane *lanes, uint32_t n, least_fn *least)
+ALWAYS void run(table t, tk_lane *const *lanes, uint32_t n, least_fn *least)
 {
     tk_lane *active[TK_LANES];
     uint32_t left = 0;
     for (uint32_t i = 0; i < n; i++)
-        ask_first(t.merges, &lanes[i]);
+        ask_first(t.merges, lanes[i]);
     for (uint32_t i = 0; i < n; i++)
-        look_first(t, &lanes[i]);
+        look_first(t, lanes[i]);
     for (uint32_t i = 0; i < n; i++) {
-        active[left] = &lanes[i];
-        left += merge_one(t, &lanes[i], least);
+        active[left] = lanes[i];
+        left += merge_one(t, lanes[i], least);
     }
     while (left != 0) {
         uint32_t still = 0;
@@ -175,20 +175,32 @@ __attribute__((target(AVX2))) ALWAYS uint32_t least_avx2(const uint32_t *keys)
     return (uint32_t)_mm_cvtsi128_si32(c);
 }
 
-__attribute__((target(AVX2))) static void run_avx2(table t, tk_lane *lanes, uint32_t n)
+__attribute__((target(AVX2))) static void run_avx2(table t, tk_lane *const *lanes, uint32_t n)
 {
     run(t, lanes, n, least_avx2);
 }
 #endif
 
+/* Fewer words than this are not worth a sweep. */
+enum { SWEPT_MIN = 4 };
+
 void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n)
 {
     table t = { m, m->slots, m->filter, m->groups, m->filter_shift, m->id_bits };
+    tk_lane *rest[TK_LANES];
 #if TD_X86
-    if (td_cpu_best() >= TD_CPU_AVX2) {
-        run_avx2(t, lanes, n);
+    td_cpu cpu = td_cpu_best();
+    if (cpu >= TD_CPU_AVX512 && m->swept && n >= SWEPT_MIN) {
+        n = tk_merge_sweeps(m, lanes, n, rest);
+    } else
+#endif
+        for (uint32_t i = 0; i < n; i++)
+            rest[i] = &lanes[i];
+#if TD_X86
+    if (cpu >= TD_CPU_AVX2) {
+        run_avx2(t, rest, n);
         return;
     }
 #endif
-    run(t, lanes, n, least_scalar);
+    run(t, rest, n, least_scalar);
 }

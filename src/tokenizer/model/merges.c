@@ -194,7 +194,7 @@ bool tk_merges_fill(tk_merges *m, const tk_merge *merges, uint32_t count, td_id 
         if (!put(m, e, fit))
             return false;
     }
-    return sort_list(m);
+    return sort_list(m) && (!fit || tk_merges_bound(m, merges, count, id_end));
 }
 
 void tk_merges_done(tk_merges *m)
@@ -203,5 +203,6 @@ void tk_merges_done(tk_merges *m)
     td_free(m->more);
     td_free(m->products);
     td_free(m->parts);
+    td_free(m->hasty);
     td_free(m->proven);
 }

@@ -13,6 +13,8 @@
 #ifndef TD_SRC_TOKENIZER_MODEL_MERGES_H
 #define TD_SRC_TOKENIZER_MODEL_MERGES_H
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "tokdrain/tokenizer.h"
 
@@ -38,12 +40,15 @@ typedef struct tk_merges {
     uint32_t id_bits;    /* of the ids of a pair, at most TK_FIELD */
     uint64_t *filter;    /* of pairs: two bits of a word each */
     uint32_t filter_shift; /* 64 - the binary logarithm of its words */
-    uint64_t *square;    /* rank + 1 and product, as in a slot; TK_SQUARE rows */
+    uint64_t *square;    /* rank + 1 and product, as in a slot, and bounds; TK_SQUARE rows */
     td_id square_end;    /* below it, all pairs are in there */
     uint32_t count;      /* pairs */
     tk_merge *more;      /* the list, by left and right */
     uint32_t more_count;
     uint64_t *products, *parts; /* a bit for each id: a merge makes it; a merge takes it */
+    uint64_t *hasty; /* where swept: ids that some merge takes before another one makes them */
+    bool hurries;    /* there are such */
+    bool swept;      /* there are bounds, and they are of use (merges_bounds.c) */
     uint64_t *proven; /* merging its text certainly gives this id, if no other text has the id */
 } tk_merges;
 
@@ -52,10 +57,33 @@ typedef struct tk_merges {
 bool tk_merges_fill(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end);
 void tk_merges_done(tk_merges *m);
 
+/* merges_bounds.c: sets hasty, hurries, swept and the bounds in the square. The tables are filled.
+ * false: out of memory. */
+bool tk_merges_bound(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end);
+
 static inline bool tk_id_bit(const uint64_t *bits, td_id id)
 {
     return (bits[id >> 6] >> (id & 63) & 1) != 0;
 }
+
+/* ---- ranks as codes of 16 bits ----
+ *
+ * Of two codes the smaller one is of the lower rank; ranks that are nearly the same may share one.
+ * They are the upper bits of floats. The lowest bit is always set. */
+
+#define TK_CODE_ONE 0x3F800000u
+enum { TK_CODE_SHIFT = 12 };
+
+static inline uint32_t tk_rank_code(uint32_t rank)
+{
+    float f = (float)(rank + 1);
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return (bits - TK_CODE_ONE) >> TK_CODE_SHIFT | 1;
+}
+
+/* The bounds of a pair in the square: the upper bits of codes. */
+enum { TK_LEFT_BITS = 12, TK_LEFT_AT = 40, TK_RIGHT_BITS = 11, TK_RIGHT_AT = 52, TK_HASTY_AT = 63 };
 
 /* ---- asking in two steps, so that others can ask in between ---- */
 
@@ -71,12 +99,14 @@ typedef struct tk_place {
 } tk_place;
 
 #define TK_TAG_MASK (((uint64_t)1 << TK_TAG) - 1)
+#define TK_PAIR_ODD 0x9E3779B97F4A7C15u
+#define TK_FILTER_ODD 0xD6E8FEB86659FD93u
 
 /* The number of a pair, in the highest bits. */
 static inline uint64_t tk_pair_of(uint32_t id_bits, td_id left, td_id right)
 {
     uint64_t pair = (uint64_t)left << (64 - id_bits) | (uint64_t)right << (64 - 2 * id_bits);
-    return pair * 0x9E3779B97F4A7C15u;
+    return pair * TK_PAIR_ODD;
 }
 
 static inline uint64_t tk_pair_tag(uint32_t id_bits, uint64_t pair)
@@ -87,7 +117,7 @@ static inline uint64_t tk_pair_tag(uint32_t id_bits, uint64_t pair)
 /* The filter has a hash of its own: its word is in the highest bits, two bits of it in others. */
 static inline uint64_t tk_filter_hash(td_id left, td_id right)
 {
-    return ((uint64_t)left << 32 | right) * 0xD6E8FEB86659FD93u;
+    return ((uint64_t)left << 32 | right) * TK_FILTER_ODD;
 }
 
 /* 1: the pair with this hash may be there; 0: certainly not. */
