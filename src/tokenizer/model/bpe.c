@@ -125,13 +125,12 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
     /* Symbols lie above the mark, tokens may have to grow there too: keep the symbols then. */
     bool fits = out->cap - out->count >= sp.s.count;
     TD_TRY(tk_tokens_reserve(ctx, out, sp.s.count, err));
-    tk_token *to = out->items + out->count;
     uint32_t at = 0;
     for (uint32_t i = 0; i < sp.s.count; i++) {
-        to[i] = (tk_token){ .id = sp.s.ids[i], .start = at, .end = at + sp.s.lens[i] };
-        at = to[i].end;
+        uint32_t end = at + sp.s.lens[i];
+        out->items[out->count++] = (tk_token){ .id = sp.s.ids[i], .start = at, .end = end };
+        at = end;
     }
-    out->count += sp.s.count;
     if (fits)
         td_arena_rewind(&ctx->arena, mark);
     return TD_OK;
