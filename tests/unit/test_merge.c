@@ -121,6 +121,27 @@ static void compare(const tk_merges *m, tk_ctx *ctx, bool is_long)
     assert_memory_equal(word_lens, want_lens, w.count * sizeof *word_lens);
 }
 
+/* Words that are not long enough for that. */
+static void compare_short(const tk_bpe *bpe, tk_ctx *ctx)
+{
+    td_error err = TD_ERROR_INIT;
+    td_id all[SYMBOLS_MAX];
+    uint32_t from = 0, count = make_word(all);
+    for (uint32_t n; from < count; from += n) {
+        n = 1 + pick(96);
+        n = count - from < n ? count - from : n;
+        for (uint32_t k = 0; k < n; k++)
+            word_lens[k] = want_lens[k] = 1 + all[from + k] % 2;
+        memcpy(word, all + from, n * sizeof *word);
+        memcpy(want, all + from, n * sizeof *want);
+        tk_symbols s = { word, word_lens, n };
+        assert_int_equal(tk_bpe_merge(bpe, ctx, &s, &err), TD_OK);
+        assert_int_equal(s.count, merge_plainly(table, merge_count, want, want_lens, n));
+        assert_memory_equal(word, want, s.count * sizeof *word);
+        assert_memory_equal(word_lens, want_lens, s.count * sizeof *word_lens);
+    }
+}
+
 static void compare_rounds(uint32_t rounds, bool are_long)
 {
     for (uint32_t round = 0; round < rounds; round++) {
@@ -142,6 +163,8 @@ static void compare_rounds(uint32_t rounds, bool are_long)
         ctx.arena.limit = (size_t)1 << 30;
         for (int i = 0; i < 12; i++)
             compare(&other->merges, &ctx, are_long);
+        for (int i = 0; i < 12 && !are_long; i++)
+            compare_short(other, &ctx);
         td_arena_done(&ctx.arena);
         td_tokenizer_free(tok);
     }

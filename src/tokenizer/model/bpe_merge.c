@@ -1,9 +1,9 @@
 /* bpe_merge.c - merging the symbols of one word by rank.
  *
- * Short words: the ranks of all adjacent pairs lie in an array, the lowest is searched and its two
- * neighbours are looked up anew. Long words: a heap of (rank, position) over a linked list, which
- * stays n log n whatever the word is; entries that have gone stale are recognised when they come
- * up, by the test that the reference uses. */
+ * Short words: the ranks of all adjacent pairs lie in an array, and all pairs of the lowest are
+ * merged in one walk, as words with many symbols mostly repeat some. Long words: a heap of (rank,
+ * position) over a linked list, which stays n log n whatever the word is; entries that have gone
+ * stale are recognised when they come up, by the test that the reference uses. */
 #include <string.h>
 
 #include "base/thread.h"
@@ -13,38 +13,74 @@ enum { LOOK_EVERY = 1 << 16 }; /* steps between two looks at clock and flag */
 
 enum { SCAN_MAX = 96, RUNS_MIN = 96 };
 
-static void merge_short(const tk_merges *m, tk_symbols *s)
-{
+/* Symbols, and what their pairs with the next one become. */
+typedef struct pairs {
+    td_id *ids;
+    uint32_t *lens;
     uint32_t ranks[SCAN_MAX];
     td_id products[SCAN_MAX];
-    td_id *ids = s->ids;
-    uint32_t n = s->count;
-    for (uint32_t i = 0; i + 1 < n; i++)
-        ranks[i] = tk_merge_rank(m, ids[i], ids[i + 1], &products[i]);
-    while (n > 1) {
-        uint32_t best = UINT32_MAX, at = 0;
-        for (uint32_t i = 0; i + 1 < n; i++) {
-            if (ranks[i] < best) {
-                best = ranks[i];
-                at = i;
-            }
+} pairs;
+
+static inline void look_up(const tk_merges *m, pairs *p, uint32_t at, uint32_t next)
+{
+    p->ranks[at] = tk_merge_rank(m, p->ids[at], p->ids[next], &p->products[at]);
+}
+
+/* Moves the symbols from from on to to, which is in front. Returns how many there are then. */
+static uint32_t close_gap(pairs *p, uint32_t to, uint32_t from, uint32_t n)
+{
+    size_t rest = n - from;
+    memmove(p->ids + to, p->ids + from, rest * sizeof *p->ids);
+    memmove(p->lens + to, p->lens + from, rest * sizeof *p->lens);
+    memmove(p->ranks + to, p->ranks + from, rest * sizeof *p->ranks);
+    memmove(p->products + to, p->products + from, rest * sizeof *p->products);
+    return n - (from - to);
+}
+
+/* Merges the pairs of the lowest rank from the left to the right, until a new pair comes before
+ * those that are left. Returns how many symbols there are then. */
+static uint32_t merge_rank(const tk_merges *m, pairs *p, uint32_t n, uint32_t best)
+{
+    uint32_t from = 0, to;
+    while (p->ranks[from] != best)
+        from++;
+    for (to = from; from + 1 < n; to++) {
+        if (p->ranks[from] != best) {
+            p->ids[to] = p->ids[from];
+            p->lens[to] = p->lens[from];
+            p->ranks[to] = p->ranks[from];
+            p->products[to] = p->products[from++];
+            continue;
         }
+        p->ids[to] = p->products[from];
+        p->lens[to] = p->lens[from] + p->lens[from + 1];
+        from += 2;
+        p->ranks[to] = UINT32_MAX;
+        if (from < n)
+            look_up(m, p, to, from);
+        if (to > 0)
+            look_up(m, p, to - 1, to);
+        if (p->ranks[to] <= best || (to > 0 && p->ranks[to - 1] <= best))
+            return close_gap(p, to + 1, from, n);
+    }
+    return close_gap(p, to, from, n);
+}
+
+static void merge_short(const tk_merges *m, tk_symbols *s)
+{
+    pairs p;
+    uint32_t n = s->count;
+    p.ids = s->ids;
+    p.lens = s->lens;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        look_up(m, &p, i, i + 1);
+    while (n > 1) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t i = 0; i + 1 < n; i++)
+            best = p.ranks[i] < best ? p.ranks[i] : best;
         if (best == UINT32_MAX)
             break;
-        ids[at] = products[at];
-        s->lens[at] += s->lens[at + 1];
-        size_t rest = n - at - 2;
-        memmove(ids + at + 1, ids + at + 2, rest * sizeof *ids);
-        memmove(s->lens + at + 1, s->lens + at + 2, rest * sizeof *s->lens);
-        if (rest != 0) {
-            memmove(ranks + at + 1, ranks + at + 2, (rest - 1) * sizeof *ranks);
-            memmove(products + at + 1, products + at + 2, (rest - 1) * sizeof *products);
-        }
-        n--;
-        if (at + 1 < n)
-            ranks[at] = tk_merge_rank(m, ids[at], ids[at + 1], &products[at]);
-        if (at > 0)
-            ranks[at - 1] = tk_merge_rank(m, ids[at - 1], ids[at], &products[at - 1]);
+        n = merge_rank(m, &p, n, best);
     }
     s->count = n;
 }
