@@ -8,13 +8,13 @@
  *        vocabulary entry of the same text, else the next free one, so order is all that counts. */
 #include "chat/added_tokens.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/str.h"
+#include "chat/token_merge.h"
 
-static td_code push_added(td_arena *a, td_token_list *list, td_added token, td_error *err)
+td_code td_merge_push(td_arena *a, td_token_list *list, td_added token, td_error *err)
 {
     if (list->count == list->cap) {
         size_t cap = list->cap != 0 ? list->cap * 2 : 16;
@@ -30,8 +30,8 @@ static td_code push_added(td_arena *a, td_token_list *list, td_added token, td_e
     return TD_OK;
 }
 
-static td_code push_named(td_arena *a, td_named_list *list, td_str name, td_added token,
-                          bool configured, td_error *err)
+td_code td_merge_push_named(td_arena *a, td_named_list *list, td_str name, td_added token,
+                            bool configured, td_error *err)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (td_str_eq(list->items[i].name, name)) {
@@ -54,7 +54,7 @@ static td_code push_named(td_arena *a, td_named_list *list, td_str name, td_adde
     return TD_OK;
 }
 
-static td_added *find_added(const td_token_list *list, td_str text)
+td_added *td_merge_find(const td_token_list *list, td_str text)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (td_str_eq(list->items[i].text, text))
@@ -63,17 +63,17 @@ static td_added *find_added(const td_token_list *list, td_str text)
     return NULL;
 }
 
-static const td_value *key_of(const td_dict *d, const char *key)
+const td_value *td_merge_key(const td_dict *d, const char *key)
 {
     return d != NULL ? td_dict_find(d, td_str_from(key)) : NULL;
 }
 
-static td_added plain_special(td_str text)
+td_added td_merge_plain(td_str text)
 {
     return (td_added){ .text = text, .special = true, .is_text = true };
 }
 
-static td_added with_flags(td_str text, unsigned flags)
+td_added td_merge_with_flags(td_str text, unsigned flags)
 {
     return (td_added){
         .text = text,
@@ -89,14 +89,14 @@ static td_added with_flags(td_str text, unsigned flags)
 
 static bool flag(const td_dict *d, const char *key, bool missing)
 {
-    const td_value *v = key_of(d, key);
+    const td_value *v = td_merge_key(d, key);
     return v != NULL && v->tag == TD_V_BOOL ? v->as.boolean : missing;
 }
 
 /* A token object: its text is under content. */
-static td_code read_object(const td_dict *d, const char *where, td_added *ret, td_error *err)
+td_code td_merge_read_object(const td_dict *d, const char *where, td_added *ret, td_error *err)
 {
-    const td_value *content = key_of(d, "content");
+    const td_value *content = td_merge_key(d, "content");
     if (content == NULL || !td_is_str(*content))
         return td_fail(err, TD_E_INPUT, "%s: a token needs a \"content\" text", where);
     ret->text = td_as_str(*content);
@@ -108,7 +108,7 @@ static td_code read_object(const td_dict *d, const char *where, td_added *ret, t
     return TD_OK;
 }
 
-static bool is_standard(td_str key)
+bool td_merge_is_standard(td_str key)
 {
     for (int i = 0; i < TD_STANDARD_TOKENS; i++) {
         if (td_str_eq(key, td_str_from(td_standard_tokens[i])))
@@ -117,20 +117,8 @@ static bool is_standard(td_str key)
     return false;
 }
 
-typedef struct merge {
-    td_arena *a;
-    const td_token_files *files;
-    td_named_list named; /* a token without text: unset */
-    td_token_list extra;
-    enum { NOWHERE, EXTRA, EXTRA_NULL, ADDITIONAL } extra_source; /* the key they came by */
-    td_token_list by_id;
-    int64_t highest_id; /* of by_id */
-    td_dict *index;     /* text -> place in the backend's list */
-    td_error *err;
-} merge;
-
 /* The class's own word on a token; NULL: it says nothing. */
-static const td_class_named *class_named(const merge *m, td_str key)
+static const td_class_named *class_named(const td_merge *m, td_str key)
 {
     const td_class_named *n = m->files->rule != NULL ? m->files->rule->named : NULL;
     for (; n != NULL && n->name != NULL; n++) {
@@ -140,39 +128,39 @@ static const td_class_named *class_named(const merge *m, td_str key)
     return NULL;
 }
 
-static td_code push_default(merge *m, td_str key)
+static td_code push_default(td_merge *m, td_str key)
 {
     const td_class_named *n = class_named(m, key);
     td_added token = { 0 };
     if (n != NULL && n->text != NULL)
-        token = with_flags(td_str_from(n->text), n->flags);
-    return push_named(m->a, &m->named, key, token, /* configured */ false, m->err);
+        token = td_merge_with_flags(td_str_from(n->text), n->flags);
+    return td_merge_push_named(m->a, &m->named, key, token, /* configured */ false, m->err);
 }
 
-static td_code named_from_defaults(merge *m)
+static td_code named_from_defaults(td_merge *m)
 {
     for (int i = 0; i < TD_STANDARD_TOKENS; i++)
         TD_TRY(push_default(m, td_str_from(td_standard_tokens[i])));
     const td_class_named *n = m->files->rule != NULL ? m->files->rule->named : NULL;
     for (; n != NULL && n->name != NULL; n++) {
-        if (!is_standard(td_str_from(n->name)) && n->text != NULL)
+        if (!td_merge_is_standard(td_str_from(n->name)) && n->text != NULL)
             TD_TRY(push_default(m, td_str_from(n->name)));
     }
     return TD_OK;
 }
 
 /* A named token of a file: text, or an object that says it is a token (any object in the map). */
-static td_code push_configured(merge *m, td_str key, td_value v, bool from_map)
+static td_code push_configured(td_merge *m, td_str key, td_value v, bool from_map)
 {
     const char *where = from_map ? "special_tokens_map.json" : "tokenizer_config.json";
     td_added token = { 0 };
     if (td_is_str(v)) {
-        const td_class_named *n = is_standard(key) ? class_named(m, key) : NULL;
-        token = with_flags(td_as_str(v), n != NULL ? n->given : TD_TOKEN_TEXT);
-    } else if (v.tag == TD_V_DICT && (from_map || key_of(v.as.dict, "__type") != NULL)) {
-        TD_TRY(read_object(v.as.dict, where, &token, m->err));
+        const td_class_named *n = td_merge_is_standard(key) ? class_named(m, key) : NULL;
+        token = td_merge_with_flags(td_as_str(v), n != NULL ? n->given : TD_TOKEN_TEXT);
+    } else if (v.tag == TD_V_DICT && (from_map || td_merge_key(v.as.dict, "__type") != NULL)) {
+        TD_TRY(td_merge_read_object(v.as.dict, where, &token, m->err));
         if (from_map) {
-            const td_value *normalized = key_of(v.as.dict, "normalized");
+            const td_value *normalized = td_merge_key(v.as.dict, "normalized");
             token.special = true;
             token.normalized =
                 normalized != NULL && normalized->tag == TD_V_BOOL && normalized->as.boolean;
@@ -181,266 +169,37 @@ static td_code push_configured(merge *m, td_str key, td_value v, bool from_map)
         return td_fail(m->err, TD_E_TOKENIZER, "%s: \"%.*s\" is neither a text nor a token object",
                        where, (int)key.len, key.ptr);
     }
-    return push_named(m->a, &m->named, key, token, /* configured */ true, m->err);
+    return td_merge_push_named(m->a, &m->named, key, token, /* configured */ true, m->err);
 }
 
 /* special_tokens_map.json, read only when the configuration has no added_tokens_decoder. */
-static td_code named_from_map(merge *m)
+static td_code named_from_map(td_merge *m)
 {
     const td_dict *d = m->files->special_map;
     for (uint32_t i = 0; d != NULL && i < d->count; i++) {
         td_entry e = d->entries[i];
         if (!td_is_str(e.key) || !td_str_ends(td_as_str(e.key), TD_STR("_token")))
             continue;
-        if (is_standard(td_as_str(e.key)) || td_is_str(e.val) || e.val.tag == TD_V_DICT)
+        if (td_merge_is_standard(td_as_str(e.key)) || td_is_str(e.val) || e.val.tag == TD_V_DICT)
             TD_TRY(push_configured(m, td_as_str(e.key), e.val, /* from_map */ true));
     }
     return TD_OK;
 }
 
 /* The map's word on a standard token is the last, the configuration's on all others. */
-static td_code named_from_config(merge *m, bool with_map)
+static td_code named_from_config(td_merge *m, bool with_map)
 {
     const td_dict *d = m->files->tok_config;
     for (uint32_t i = 0; d != NULL && i < d->count; i++) {
         td_entry e = d->entries[i];
         if (!td_is_str(e.key) || !td_str_ends(td_as_str(e.key), TD_STR("_token")))
             continue;
-        bool standard = is_standard(td_as_str(e.key));
+        bool standard = td_merge_is_standard(td_as_str(e.key));
         if (standard && with_map && m->files->special_map != NULL &&
             td_dict_find(m->files->special_map, td_as_str(e.key)) != NULL)
             continue;
         if (standard || td_is_str(e.val)) /* else an option whose name happens to end like that */
             TD_TRY(push_configured(m, td_as_str(e.key), e.val, /* from_map */ false));
-    }
-    return TD_OK;
-}
-
-static td_code extra_from_list(merge *m, td_value list, const char *where, bool objects)
-{
-    for (uint32_t i = 0; i < list.len; i++) {
-        td_value v = list.as.items[i];
-        td_added token = { 0 };
-        if (td_is_str(v)) {
-            token = plain_special(td_as_str(v));
-        } else if (v.tag == TD_V_DICT && (objects || key_of(v.as.dict, "__type") != NULL)) {
-            TD_TRY(read_object(v.as.dict, where, &token, m->err));
-            token.special |= objects;
-        } else {
-            return td_fail(m->err, TD_E_TOKENIZER, "%s: extra special token %u is no text", where,
-                           i);
-        }
-        TD_TRY(push_added(m->a, &m->extra, token, m->err));
-    }
-    return TD_OK;
-}
-
-static bool is_filled(const td_value *v)
-{
-    return v != NULL && ((v->tag == TD_V_LIST && v->len != 0) ||
-                         (v->tag == TD_V_DICT && v->as.dict->count != 0));
-}
-
-static td_code extra_from_object(merge *m, const td_dict *d)
-{
-    for (uint32_t i = 0; i < d->count; i++) {
-        td_entry e = d->entries[i];
-        if (!td_is_str(e.val) || !td_is_str(e.key))
-            return td_fail(m->err, TD_E_TOKENIZER,
-                           "tokenizer_config.json: extra_special_tokens must map names to texts");
-        TD_TRY(push_named(m->a, &m->named, td_as_str(e.key), plain_special(td_as_str(e.val)),
-                          /* configured */ true, m->err));
-    }
-    return TD_OK;
-}
-
-static bool null_is_absent(const merge *m)
-{
-    return m->files->rule != NULL && m->files->rule->null_is_absent;
-}
-
-/* The T5 family's own tokens are numbered; others have a fixed list. */
-static bool is_numbered(const td_class_rule *rule)
-{
-    return rule->extra->text != NULL && strcmp(rule->extra->text, "<extra_id_0>") == 0;
-}
-
-static td_code numbered_tokens(merge *m)
-{
-    enum { DEFAULT_COUNT = 100, COUNT_MAX = 100000, TEXT_MAX = 32 };
-    const td_value *ids = key_of(m->files->tok_config, "extra_ids");
-    int64_t count = ids == NULL ? DEFAULT_COUNT : ids->tag == TD_V_INT ? ids->as.integer : -1;
-    if (count < 0 || count > COUNT_MAX)
-        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: extra_ids is no count");
-    int64_t given = 0;
-    for (size_t i = 0; m->extra_source == ADDITIONAL && i < m->extra.count; i++)
-        given += td_str_find(m->extra.items[i].text, TD_STR("<extra_id_"), 0) != TD_NOT_FOUND;
-    if (given != 0 && count > 0 && given != count)
-        return td_fail(m->err, TD_E_TOKENIZER,
-                       "additional_special_tokens hold %lld of %lld extra ids", (long long)given,
-                       (long long)count);
-    for (int64_t i = 0; given == 0 && i < count; i++) {
-        char *text = td_arena_array(m->a, char, TEXT_MAX);
-        if (text == NULL)
-            return td_arena_fail(m->a, m->err);
-        snprintf(text, TEXT_MAX, "<extra_id_%lld>", (long long)i);
-        TD_TRY(push_added(m->a, &m->extra, plain_special(td_str_from(text)), m->err));
-    }
-    return TD_OK;
-}
-
-/* The mask of sentences, unless the list of special_tokens_map.json has it, and numbers up to the
- * option offset; nothing else of that list stays. */
-static td_code pegasus_tokens(merge *m)
-{
-    enum { FIRST = 2, OFFSET_DEFAULT = 103, OFFSET_MAX = 100000, TEXT_MAX = 32 };
-    const td_value *option = key_of(m->files->tok_config, "offset");
-    const td_value *mask = key_of(m->files->tok_config, "mask_token_sent");
-    if (option != NULL && option->tag != TD_V_INT && option->tag != TD_V_BOOL)
-        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: offset is no number");
-    if (mask != NULL && !td_is_none(*mask) && !td_is_str(*mask))
-        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: mask_token_sent is no text");
-    int64_t offset = option == NULL            ? OFFSET_DEFAULT
-                     : option->tag == TD_V_INT ? option->as.integer
-                                               : option->as.boolean;
-    if (offset > OFFSET_MAX)
-        return td_fail(m->err, TD_E_TOKENIZER, "tokenizer_config.json: offset is too large");
-    td_str text = mask == NULL        ? TD_STR("<mask_1>")
-                  : td_is_none(*mask) ? (td_str){ NULL, 0 }
-                                      : td_as_str(*mask);
-    const td_added *listed =
-        text.ptr != NULL && m->extra_source == ADDITIONAL ? find_added(&m->extra, text) : NULL;
-    bool given = text.ptr == NULL || (listed != NULL && listed->is_text);
-    m->extra = (td_token_list){ 0 };
-    if (!given)
-        TD_TRY(push_added(m->a, &m->extra, plain_special(text), m->err));
-    for (int64_t i = FIRST; i < offset; i++) {
-        char *name = td_arena_array(m->a, char, TEXT_MAX);
-        if (name == NULL)
-            return td_arena_fail(m->a, m->err);
-        snprintf(name, TEXT_MAX, "<unk_%lld>", (long long)i);
-        TD_TRY(push_added(m->a, &m->extra, plain_special(td_str_from(name)), m->err));
-    }
-    return TD_OK;
-}
-
-/* Pieces take the place of additional tokens, or stand beside extra ones. */
-static td_code extra_from_pieces(merge *m)
-{
-    const td_token_list *pieces = m->files->pieces;
-    const td_class_rule *rule = m->files->rule;
-    bool joins = m->extra_source == EXTRA && rule != NULL && rule->merges_lists;
-    if (pieces == NULL || (m->extra_source == EXTRA && !joins))
-        return TD_OK;
-    if (m->extra_source == EXTRA_NULL && !null_is_absent(m))
-        return TD_OK;
-    if (!joins) {
-        m->extra_source = ADDITIONAL;
-        m->extra = (td_token_list){ 0 };
-    }
-    for (size_t i = 0; i < pieces->count; i++)
-        TD_TRY(push_added(m->a, &m->extra, pieces->items[i], m->err));
-    return TD_OK;
-}
-
-/* Whether given has a token that the class takes for its own e: a text is not the same as a token
- * with flags, but classes that hold tokens with flags look at texts. */
-static bool has_own(const td_token_list *given, const td_added *own)
-{
-    for (size_t i = 0; i < given->count; i++)
-        if (td_str_eq(given->items[i].text, own->text) &&
-            (given->items[i].is_text || !own->is_text))
-            return true;
-    return false;
-}
-
-/* The class's own extra tokens, if those of the files leave them in. */
-static td_code extra_from_class(merge *m)
-{
-    const td_class_rule *rule = m->files->rule;
-    if (rule == NULL)
-        return TD_OK;
-    if (strcmp(rule->name, "PegasusTokenizer") == 0 && m->extra_source != EXTRA)
-        return pegasus_tokens(m);
-    int how = m->extra_source == NOWHERE      ? TD_EXTRA_BEHIND
-              : m->extra_source == ADDITIONAL ? rule->additional_how
-                                              : (int)rule->extra_how;
-    if (m->extra_source == EXTRA_NULL && rule->null_keeps_extra)
-        how = TD_EXTRA_BEHIND;
-    if (is_numbered(rule) && m->extra_source != EXTRA && m->extra_source != EXTRA_NULL)
-        return numbered_tokens(m);
-    if (how == TD_EXTRA_REPLACED)
-        return TD_OK;
-    td_token_list given = m->extra;
-    if (how == TD_EXTRA_BEFORE || how == TD_EXTRA_IGNORED)
-        m->extra = (td_token_list){ 0 };
-    for (const td_class_extra *e = rule->extra; e->text != NULL; e++) {
-        td_added token = with_flags(td_str_from(e->text), e->flags);
-        if (how == TD_EXTRA_BEFORE || how == TD_EXTRA_IGNORED || !has_own(&given, &token))
-            TD_TRY(push_added(m->a, &m->extra, token, m->err));
-    }
-    for (size_t i = 0; how == TD_EXTRA_BEFORE && i < given.count; i++) {
-        if (!given.items[i].is_text || find_added(&m->extra, given.items[i].text) == NULL)
-            TD_TRY(push_added(m->a, &m->extra, given.items[i], m->err));
-    }
-    return TD_OK;
-}
-
-/* Named tokens as newer files keep them; another one of the configuration's own hides them. */
-static td_code named_from_specific(merge *m)
-{
-    const td_value *v = key_of(m->files->tok_config, "model_specific_special_tokens");
-    for (size_t i = 0; i < m->named.count; i++) {
-        if (m->named.items[i].configured && !is_standard(m->named.items[i].name))
-            return TD_OK;
-    }
-    if (v == NULL || td_is_none(*v))
-        return TD_OK;
-    if (v->tag != TD_V_DICT)
-        return td_fail(m->err, TD_E_TOKENIZER,
-                       "tokenizer_config.json: model_specific_special_tokens must be an object");
-    return extra_from_object(m, v->as.dict);
-}
-
-/* A list of extra tokens, or null. */
-static td_code take_list(merge *m, td_value v, int source)
-{
-    m->extra_source = td_is_none(v) ? EXTRA_NULL : source;
-    if (td_is_none(v))
-        return TD_OK;
-    if (v.tag != TD_V_LIST)
-        return td_fail(m->err, TD_E_TOKENIZER,
-                       "tokenizer_config.json: extra special tokens must be a list");
-    return extra_from_list(m, v, "tokenizer_config.json", /* objects */ false);
-}
-
-static td_code extra_tokens(merge *m, bool with_map)
-{
-    const td_value *extra = key_of(m->files->tok_config, "extra_special_tokens");
-    const td_value *more = key_of(m->files->tok_config, "additional_special_tokens");
-    bool object = is_filled(extra) && extra->tag == TD_V_DICT;
-    if (object)
-        TD_TRY(extra_from_object(m, extra->as.dict));
-    if (more != NULL && !is_filled(extra))
-        TD_TRY(take_list(m, *more, EXTRA)); /* takes the other's place */
-    else if (extra != NULL && !object && !(extra->tag == TD_V_DICT))
-        TD_TRY(take_list(m, *extra, EXTRA));
-    else if (more != NULL && !td_is_none(*more))
-        TD_TRY(take_list(m, *more, ADDITIONAL));
-    if (more != NULL && is_filled(extra) && !object && m->files->rule != NULL &&
-        m->files->rule->merges_lists && more->tag == TD_V_LIST && m->files->pieces == NULL)
-        TD_TRY(extra_from_list(m, *more, "tokenizer_config.json", /* objects */ false));
-    const td_dict *map = with_map ? m->files->special_map : NULL;
-    more = key_of(map, "extra_special_tokens"); /* on top of those of the configuration */
-    if (more != NULL && more->tag == TD_V_LIST) {
-        m->extra_source = EXTRA;
-        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ true));
-    }
-    more = key_of(map, "additional_special_tokens"); /* instead of them */
-    bool open = m->extra_source == NOWHERE || (m->extra_source == EXTRA_NULL && null_is_absent(m));
-    if (open && more != NULL && more->tag == TD_V_LIST) {
-        m->extra_source = ADDITIONAL;
-        TD_TRY(extra_from_list(m, *more, "special_tokens_map.json", /* objects */ false));
     }
     return TD_OK;
 }
@@ -463,7 +222,7 @@ static bool parse_id(td_str text, int64_t *ret)
 }
 
 /* Sets the token of an id, replacing an earlier one. */
-static td_code put_by_id(merge *m, td_added token)
+static td_code put_by_id(td_merge *m, td_added token)
 {
     for (size_t i = 0; token.id <= m->highest_id && i < m->by_id.count; i++) {
         if (m->by_id.items[i].id == token.id) {
@@ -473,10 +232,10 @@ static td_code put_by_id(merge *m, td_added token)
     }
     if (token.id > m->highest_id)
         m->highest_id = token.id;
-    return push_added(m->a, &m->by_id, token, m->err);
+    return td_merge_push(m->a, &m->by_id, token, m->err);
 }
 
-static td_code by_id_from_decoder(merge *m, td_value decoder)
+static td_code by_id_from_decoder(td_merge *m, td_value decoder)
 {
     const td_dict *d = decoder.as.dict;
     for (uint32_t i = 0; i < d->count; i++) {
@@ -485,20 +244,21 @@ static td_code by_id_from_decoder(merge *m, td_value decoder)
             !parse_id(td_as_str(d->entries[i].key), &token.id))
             return td_fail(m->err, TD_E_INPUT,
                            "tokenizer_config.json: added_tokens_decoder must map ids to tokens");
-        TD_TRY(read_object(d->entries[i].val.as.dict, "tokenizer_config.json", &token, m->err));
-        TD_TRY(push_added(m->a, &m->by_id, token, m->err)); /* keys of an object differ */
+        TD_TRY(td_merge_read_object(d->entries[i].val.as.dict, "tokenizer_config.json", &token,
+                                    m->err));
+        TD_TRY(td_merge_push(m->a, &m->by_id, token, m->err)); /* keys of an object differ */
     }
     return TD_OK;
 }
 
 /* A tokenizer.json that pads names the padding token, unless a file of the directory does. */
-static td_code named_from_padding(merge *m)
+static td_code named_from_padding(td_merge *m)
 {
-    const td_value *padding = key_of(m->files->file, "padding");
+    const td_value *padding = td_merge_key(m->files->file, "padding");
     if ((m->files->rule != NULL && m->files->rule->rebuilds) || padding == NULL ||
         padding->tag != TD_V_DICT)
         return TD_OK;
-    const td_value *text = key_of(padding->as.dict, "pad_token");
+    const td_value *text = td_merge_key(padding->as.dict, "pad_token");
     td_str key = TD_STR("pad_token");
     for (size_t i = 0; i < m->named.count; i++) {
         if (td_str_eq(m->named.items[i].name, key) &&
@@ -507,23 +267,23 @@ static td_code named_from_padding(merge *m)
     }
     if (text == NULL || !td_is_str(*text))
         return TD_OK;
-    return push_named(m->a, &m->named, key, plain_special(td_as_str(*text)),
-                      /* configured */ false, m->err);
+    return td_merge_push_named(m->a, &m->named, key, td_merge_plain(td_as_str(*text)),
+                               /* configured */ false, m->err);
 }
 
 /* Whether a file makes it a standard or extra token. */
-static bool is_configured(const merge *m, td_str text)
+static bool is_configured(const td_merge *m, td_str text)
 {
     for (size_t i = 0; i < m->named.count; i++) {
         const td_named *n = &m->named.items[i];
-        if (n->configured && n->token.text.ptr != NULL && is_standard(n->name) &&
+        if (n->configured && n->token.text.ptr != NULL && td_merge_is_standard(n->name) &&
             td_str_eq(n->token.text, text))
             return true;
     }
-    return find_added(&m->extra, text) != NULL;
+    return td_merge_find(&m->extra, text) != NULL;
 }
 
-static td_code by_id_from_files(merge *m)
+static td_code by_id_from_files(td_merge *m)
 {
     const td_dict *d = m->files->added_json;
     for (uint32_t i = 0; d != NULL && i < d->count; i++) {
@@ -566,7 +326,7 @@ static bool same_token(const td_added *x, const td_added *y)
 }
 
 /* Adds one token to the backend, as add_tokens does. */
-static td_code add_to_backend(merge *m, td_tokens *t, td_added token)
+static td_code add_to_backend(td_merge *m, td_tokens *t, td_added token)
 {
     const td_value *at = td_dict_find(m->index, token.text);
     if (at != NULL) {
@@ -580,19 +340,20 @@ static td_code add_to_backend(merge *m, td_tokens *t, td_added token)
     t->changed = true;
     if (!td_dict_set(m->a, m->index, td_key(token.text), td_int((int64_t)t->added.count)))
         return td_arena_fail(m->a, m->err);
-    return push_added(m->a, &t->added, token, m->err);
+    return td_merge_push(m->a, &t->added, token, m->err);
 }
 
 /* Named tokens without text drop out; configured standard ones in the table take its flags. */
-static void settle_named(merge *m)
+static void settle_named(td_merge *m)
 {
     size_t kept = 0;
     for (size_t i = 0; i < m->named.count; i++) {
         td_named n = m->named.items[i];
         if (n.token.text.ptr == NULL)
             continue;
-        const td_added *known =
-            n.configured && is_standard(n.name) ? find_added(&m->by_id, n.token.text) : NULL;
+        const td_added *known = n.configured && td_merge_is_standard(n.name)
+                                    ? td_merge_find(&m->by_id, n.token.text)
+                                    : NULL;
         if (known != NULL)
             n.token = *known;
         m->named.items[kept++] = n;
@@ -600,7 +361,7 @@ static void settle_named(merge *m)
     m->named.count = kept;
 }
 
-static bool is_named(const merge *m, td_str text)
+static bool is_named(const td_merge *m, td_str text)
 {
     for (size_t i = 0; i < m->named.count; i++) {
         if (td_str_eq(m->named.items[i].token.text, text))
@@ -629,7 +390,7 @@ static bool equal_tokens(const td_added *x, const td_added *y)
 }
 
 /* Queues a named or extra token that the backend lacks. */
-static td_code queue_token(merge *m, td_token_list *queue, td_added token)
+static td_code queue_token(td_merge *m, td_token_list *queue, td_added token)
 {
     if (td_dict_find(m->index, token.text) != NULL)
         return TD_OK;
@@ -637,18 +398,18 @@ static td_code queue_token(merge *m, td_token_list *queue, td_added token)
         if (equal_tokens(&queue->items[i], &token))
             return TD_OK;
     }
-    return push_added(m->a, queue, token, m->err);
+    return td_merge_push(m->a, queue, token, m->err);
 }
 
 /* What some classes do at their end: add their tokens once more. */
-static td_code add_again(merge *m, td_tokens *t)
+static td_code add_again(td_merge *m, td_tokens *t)
 {
     bool all = m->files->rule->resets == TD_RESET_ALL;
     for (size_t i = 0; i < m->named.count + m->extra.count; i++) {
         td_added token =
             i < m->named.count ? m->named.items[i].token : m->extra.items[i - m->named.count];
         if (all || token.is_text)
-            token = plain_special(token.text);
+            token = td_merge_plain(token.text);
         token.special = true;
         TD_TRY(add_to_backend(m, t, token));
     }
@@ -656,7 +417,7 @@ static td_code add_again(merge *m, td_tokens *t)
 }
 
 /* One that the backend does not have just so: special if it is a named one, whatever it says. */
-static td_code add_by_id(merge *m, td_tokens *t, td_added token)
+static td_code add_by_id(td_merge *m, td_tokens *t, td_added token)
 {
     const td_value *at = td_dict_find(m->index, token.text);
     if (at == NULL || !same_token(&t->added.items[at->as.integer], &token))
@@ -664,7 +425,7 @@ static td_code add_by_id(merge *m, td_tokens *t, td_added token)
     return add_to_backend(m, t, token);
 }
 
-static td_code build_backend(merge *m, td_tokens *t)
+static td_code build_backend(td_merge *m, td_tokens *t)
 {
     if ((m->index = td_dict_new(m->a, 64)) == NULL)
         return td_arena_fail(m->a, m->err);
@@ -693,8 +454,8 @@ static td_code build_backend(merge *m, td_tokens *t)
 
 td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret, td_error *err)
 {
-    merge m = { .a = a, .files = files, .highest_id = -1, .err = err };
-    const td_value *decoder = key_of(files->tok_config, "added_tokens_decoder");
+    td_merge m = { .a = a, .files = files, .highest_id = -1, .err = err };
+    const td_value *decoder = td_merge_key(files->tok_config, "added_tokens_decoder");
     bool has_decoder = decoder != NULL;
     if (has_decoder && decoder->tag != TD_V_DICT)
         return td_fail(err, TD_E_TOKENIZER,
@@ -703,14 +464,14 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
     if (!has_decoder)
         TD_TRY(named_from_map(&m));
     TD_TRY(named_from_config(&m, /* with_map */ !has_decoder));
-    TD_TRY(extra_tokens(&m, /* with_map */ !has_decoder));
+    TD_TRY(td_merge_extra_of_files(&m, /* with_map */ !has_decoder));
     TD_TRY(has_decoder ? by_id_from_decoder(&m, *decoder) : by_id_from_files(&m));
     for (size_t i = 0; files->raw && i < m.by_id.count; i++)
         m.by_id.items[i].normalized = false;
-    TD_TRY(named_from_specific(&m));
+    TD_TRY(td_merge_named_specific(&m));
     TD_TRY(named_from_padding(&m));
-    TD_TRY(extra_from_pieces(&m));
-    TD_TRY(extra_from_class(&m));
+    TD_TRY(td_merge_extra_of_pieces(&m));
+    TD_TRY(td_merge_extra_of_class(&m));
     sort_by_id(&m.by_id);
     settle_named(&m);
     *ret = (td_tokens){ 0 };
@@ -721,7 +482,7 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
 
 td_code td_tokens_of_file(td_arena *a, const td_dict *file, td_token_list *ret, td_error *err)
 {
-    const td_value *list = key_of(file, "added_tokens");
+    const td_value *list = td_merge_key(file, "added_tokens");
     if (list == NULL)
         return TD_OK;
     if (list->tag != TD_V_LIST)
@@ -731,10 +492,10 @@ td_code td_tokens_of_file(td_arena *a, const td_dict *file, td_token_list *ret, 
         td_added token = { 0 };
         if (v.tag != TD_V_DICT)
             return td_fail(err, TD_E_INPUT, "tokenizer.json: added_tokens[%u] is no object", i);
-        TD_TRY(read_object(v.as.dict, "tokenizer.json", &token, err));
-        const td_value *id = key_of(v.as.dict, "id");
+        TD_TRY(td_merge_read_object(v.as.dict, "tokenizer.json", &token, err));
+        const td_value *id = td_merge_key(v.as.dict, "id");
         token.id = id != NULL && id->tag == TD_V_INT ? id->as.integer : 0;
-        TD_TRY(push_added(a, ret, token, err));
+        TD_TRY(td_merge_push(a, ret, token, err));
     }
     return TD_OK;
 }
