@@ -290,7 +290,8 @@ td_code tk_words_start(tk_words *w, const tk_fast *f, tk_cache *cache, tk_ctx *c
     w->err = err;
     w->looked = w->eager = w->flushes = w->b.from = w->b.count = 0;
     w->last.piece.len = 0;
-    w->added = TK_NO_ID;
+    for (uint32_t i = 0; i < TK_WORDS_ADDED; i++)
+        w->added[i] = TK_NO_ID;
     w->b.most = cache->settled ? TK_BATCH_WARM : TK_BATCH;
     return tk_cache_start(cache, f->loops->hash) ? TD_OK : td_fail_nomem(err);
 }
@@ -344,11 +345,12 @@ td_code tk_words_added(tk_words *w, td_str token, td_id id)
     tk_batch *b = &w->b;
     uint32_t i = b->count++;
     tk_key_added(id, b->keys[i]);
-    if (id != w->added) {
-        w->added = id;
-        w->added_hash = w->cache->hash(b->keys[i]);
+    uint32_t late = id % TK_WORDS_ADDED;
+    if (w->added[late] != id) {
+        w->added[late] = id;
+        w->added_hashes[late] = w->cache->hash(b->keys[i]);
     }
-    b->hashes[i] = w->added_hash;
+    b->hashes[i] = w->added_hashes[late];
     b->ends[i] = from + (uint32_t)token.len;
     __builtin_prefetch(tk_own_pair(w->cache, b->hashes[i]));
     return TD_OK;

@@ -8,6 +8,8 @@
 
 #include "tokenizer/fast_miss.h"
 
+enum { TK_WORDS_ADDED = 4 };
+
 /* A short piece of the text, whose words may still be in the batch. */
 typedef struct tk_piece_words {
     td_str piece; /* len 0: none */
@@ -26,8 +28,8 @@ typedef struct tk_words {
     uint32_t eager;      /* as tk_char_words_scan has it, so many more times */
     uint32_t flushes;    /* how often ids were put out */
     tk_piece_words last; /* the last piece, if it can be taken again */
-    td_id added;         /* the last added token, */
-    uint32_t added_hash; /* and of its key */
+    td_id added[TK_WORDS_ADDED]; /* added tokens of late, each at its id modulo the number, */
+    uint32_t added_hashes[TK_WORDS_ADDED]; /* and the hashes of their keys */
     tk_batch b;
 } tk_words;
 
