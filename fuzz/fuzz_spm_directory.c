@@ -48,7 +48,8 @@ static void use(td_tokenizer *tok)
         return;
     if (td_encode(enc, text, TD_ENCODE_ADD_SPECIAL, &ids, &err) == TD_OK) {
         n = ids.count < 512 ? ids.count : 512;
-        memcpy(kept, ids.ids, n * sizeof *kept);
+        if (n != 0)
+            memcpy(kept, ids.ids, n * sizeof *kept);
         if (td_count(enc, text, TD_ENCODE_ADD_SPECIAL, &count, &err) != TD_OK || count != ids.count)
             __builtin_trap();
         if (td_decode(enc, kept, n, TD_DECODE_SKIP_SPECIAL, &text, &err) != TD_OK)
