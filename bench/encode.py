@@ -2,9 +2,11 @@
 """make bench-encode: encoding speed beside other tokenizer libraries, in one run, single-threaded.
 
 Every measurement is a process of its own: load, one call with a short text, one pass over the text
-(cold), some more passes (warm). CPU time, so that other load on the machine matters little. The
-ids of all engines must be those of tokenizers, or the engine is marked. Texts are generated or
-collected from what Python brings, the same for everybody; nothing is downloaded.
+(cold), some more passes (warm). CPU time, so that other load on the machine matters little, and on
+one CPU, so that a library that shares a document among threads has no more than the others and
+does not pay for waiting. The ids of all engines must be those of tokenizers, or the engine is
+marked. Texts are generated or collected from what Python brings, the same for everybody; nothing
+is downloaded.
 
 Table and JSON go to build/bench/encode.{txt,json}. With --quick: smaller texts, fewer passes."""
 import argparse
@@ -112,9 +114,14 @@ def corpora(folder, size):
         (folder / (name + ".txt")).write_bytes(data)
 
 
+def on_one_cpu():
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
 def run(command, limit):
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit,
+                              preexec_fn=on_one_cpu)
     except subprocess.TimeoutExpired:
         return {"error": f"longer than {limit} s"}
     if done.returncode:
