@@ -26,7 +26,7 @@ static td_code prefix_space(tk_ctx *ctx, td_str *text, td_error *err)
 }
 
 /* Steps 4 and 5 the fast way. */
-static td_code fast_words(td_encoder *enc, td_str text, tk_words *w, td_error *err)
+static td_code fast_words(td_encoder *enc, td_str text, tk_fast_run *w, td_error *err)
 {
     const tk_fast *fast = enc->tok->fast;
     const tk_metaspace *spaces = fast->spaces;
@@ -34,7 +34,7 @@ static td_code fast_words(td_encoder *enc, td_str text, tk_words *w, td_error *e
     if (fast->prefix_space)
         TD_TRY(prefix_space(ctx, &text, err));
     if (spaces == NULL)
-        return tk_words_piece(w, text);
+        return tk_fast_piece(w, text);
     bool head = text.ptr == ctx->input.ptr ? tk_metaspace_heads(spaces, ctx)
                                            : spaces->scheme == TK_PREPEND_ALWAYS;
     if (text.len >= UINT32_MAX / 4)
@@ -42,16 +42,16 @@ static td_code fast_words(td_encoder *enc, td_str text, tk_words *w, td_error *e
     char *to = td_arena_alloc_n(&ctx->arena, text.len + 1, spaces->text.len, 1);
     if (to == NULL)
         return tk_nomem(ctx, err);
-    return tk_words_piece(w, (td_str){ to, tk_metaspace_put(spaces, text, head, to) });
+    return tk_fast_piece(w, (td_str){ to, tk_metaspace_put(spaces, text, head, to) });
 }
 
 /* Steps 2 to 5 the fast way, for text between added tokens with normalized=false. */
-static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_words *w, td_error *err)
+static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_fast_run *w, td_error *err)
 {
     const td_tokenizer *tok = enc->tok;
     tk_ctx *ctx = &enc->ctx;
     if (tok->fast->marks.mark.len != 0 && tok->added.normalized == NULL)
-        return tk_words_spaces(w, piece);
+        return tk_fast_spaces(w, piece);
     tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
     if (tok->norm != NULL)
         TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));
@@ -66,8 +66,8 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_words *w
         if (from < hit.start)
             TD_TRY(fast_words(enc, (td_str){ s.ptr + from, hit.start - from }, w, err));
         if (hit.start < hit.end)
-            TD_TRY(tk_words_added(w, (td_str){ s.ptr + hit.start, hit.end - hit.start },
-                                  hit.token->id));
+            TD_TRY(tk_fast_added(w, (td_str){ s.ptr + hit.start, hit.end - hit.start },
+                                 hit.token->id));
         from = hit.end;
     }
     if (from == s.len)
@@ -78,14 +78,14 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_words *w
 /* fast_piece, or the words once more when the piece before was the same: lines that are empty or
  * alike stand between added tokens in some models. The start of the input may have rules of its
  * own. */
-static td_code fast_again(td_encoder *enc, td_str piece, bool plain, tk_words *w, td_error *err)
+static td_code fast_again(td_encoder *enc, td_str piece, bool plain, tk_fast_run *w, td_error *err)
 {
     uint32_t first = w->b.count, flushes = w->flushes;
-    if (tk_words_again(w, piece))
+    if (tk_fast_again(w, piece))
         return TD_OK;
     TD_TRY(fast_piece(enc, piece, plain, w, err));
     if (piece.len <= AGAIN_MAX && piece.ptr != enc->ctx.input.ptr)
-        tk_words_remember(w, piece, first, flushes);
+        tk_fast_remember(w, piece, first, flushes);
     else
         w->last.piece.len = 0;
     return TD_OK;
@@ -97,8 +97,8 @@ td_code tk_fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink *si
     bool plain = (flags & TD_ENCODE_PLAIN_TEXT) != 0;
     size_t from = 0, cursor = 0;
     tk_hit hit;
-    tk_words w;
-    TD_TRY(tk_words_start(&w, enc->tok->fast, &enc->cache, &enc->ctx, text, sink, err));
+    tk_fast_run w;
+    TD_TRY(tk_fast_start(&w, enc->tok->fast, &enc->cache, &enc->ctx, text, sink, err));
     while (added->raw != NULL && (flags & TK_ENCODE_NO_RAW) == 0 &&
            tk_added_next(added, added->raw, text, from, &cursor, plain, &hit)) {
         if (hit.start > hit.end)
@@ -106,11 +106,11 @@ td_code tk_fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink *si
         if (from < hit.start)
             TD_TRY(fast_again(enc, (td_str){ text.ptr + from, hit.start - from }, plain, &w, err));
         if (hit.start < hit.end)
-            TD_TRY(tk_words_added(&w, (td_str){ text.ptr + hit.start, hit.end - hit.start },
-                                  hit.token->id));
+            TD_TRY(tk_fast_added(&w, (td_str){ text.ptr + hit.start, hit.end - hit.start },
+                                 hit.token->id));
         from = hit.end;
     }
     if (from < text.len)
         TD_TRY(fast_again(enc, td_str_from_offset(text, from), plain, &w, err));
-    return tk_words_end(&w);
+    return tk_fast_end(&w);
 }

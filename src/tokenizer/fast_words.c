@@ -20,7 +20,7 @@ enum {
     SETTLED = 200, /* the cache is while at most one of so many words is new */
 };
 
-typedef tk_words run;
+typedef tk_fast_run run;
 
 /* While many words are new: looks up and merges those of the batch before their ids are needed. */
 static void run_fresh(run *r)
@@ -279,8 +279,8 @@ static bool place_of(const run *r, td_str piece, uint32_t *ret)
     return at <= r->text.len && piece.len <= r->text.len - at;
 }
 
-td_code tk_words_start(tk_words *w, const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text,
-                       tk_sink *sink, td_error *err)
+td_code tk_fast_start(tk_fast_run *w, const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text,
+                      tk_sink *sink, td_error *err)
 {
     w->f = f;
     w->cache = cache;
@@ -296,12 +296,12 @@ td_code tk_words_start(tk_words *w, const tk_fast *f, tk_cache *cache, tk_ctx *c
     return tk_cache_start(cache, f->loops->hash) ? TD_OK : td_fail_nomem(err);
 }
 
-td_code tk_words_end(tk_words *w)
+td_code tk_fast_end(tk_fast_run *w)
 {
     return flush(w);
 }
 
-td_code tk_words_piece(tk_words *w, td_str piece)
+td_code tk_fast_piece(tk_fast_run *w, td_str piece)
 {
     uint32_t from;
     if (place_of(w, piece, &from))
@@ -318,10 +318,10 @@ td_code tk_words_piece(tk_words *w, td_str piece)
     return TD_OK;
 }
 
-td_code tk_words_spaces(tk_words *w, td_str piece)
+td_code tk_fast_spaces(tk_fast_run *w, td_str piece)
 {
     if (!tk_spaces_head(&w->f->marks, w->ctx, piece))
-        return tk_words_piece(w, piece);
+        return tk_fast_piece(w, piece);
     uint32_t end; /* of the first word */
     tk_char_words_scan(w->f->chars, piece, 0, &end, 1, false);
     char *first = td_arena_alloc(&w->ctx->arena, (size_t)end + 1, 1);
@@ -329,12 +329,12 @@ td_code tk_words_spaces(tk_words *w, td_str piece)
         return tk_nomem(w->ctx, w->err);
     first[0] = ' ';
     memcpy(first + 1, piece.ptr, end);
-    TD_TRY(tk_words_piece(w, (td_str){ first, (size_t)end + 1 }));
+    TD_TRY(tk_fast_piece(w, (td_str){ first, (size_t)end + 1 }));
     piece = td_str_from_offset(piece, end);
-    return piece.len != 0 ? tk_words_piece(w, piece) : TD_OK;
+    return piece.len != 0 ? tk_fast_piece(w, piece) : TD_OK;
 }
 
-td_code tk_words_added(tk_words *w, td_str token, td_id id)
+td_code tk_fast_added(tk_fast_run *w, td_str token, td_id id)
 {
     uint32_t from;
     if (!place_of(w, token, &from)) {
@@ -356,13 +356,13 @@ td_code tk_words_added(tk_words *w, td_str token, td_id id)
     return TD_OK;
 }
 
-void tk_words_remember(tk_words *w, td_str piece, uint32_t first, uint32_t flushes)
+void tk_fast_remember(tk_fast_run *w, td_str piece, uint32_t first, uint32_t flushes)
 {
     uint32_t from;
     bool whole = flushes == w->flushes && place_of(w, piece, &from) &&
                  from == (first == 0 ? w->b.from : w->b.ends[first - 1]);
-    w->last = (tk_piece_words){ whole ? piece : (td_str){ NULL, 0 }, first, w->b.count - first,
-                                flushes };
+    w->last =
+        (tk_piece_words){ whole ? piece : (td_str){ NULL, 0 }, first, w->b.count - first, flushes };
 }
 
 /* Both have n bytes, mostly few. */
@@ -371,7 +371,7 @@ static inline bool same_bytes(const char *a, const char *b, size_t n)
     return a[0] == b[0] && (n == 1 || memcmp(a, b, n) == 0);
 }
 
-bool tk_words_again(tk_words *w, td_str piece)
+bool tk_fast_again(tk_fast_run *w, td_str piece)
 {
     tk_batch *b = &w->b;
     tk_piece_words *last = &w->last;

@@ -17,41 +17,41 @@ typedef struct tk_piece_words {
 } tk_piece_words;
 
 /* One call. */
-typedef struct tk_words {
+typedef struct tk_fast_run {
     const tk_fast *f;
     tk_cache *cache;
     tk_ctx *ctx;
     td_str text;
     tk_sink *sink;
     td_error *err;
-    uint32_t looked;     /* at clock and flag */
-    uint32_t eager;      /* as tk_char_words_scan has it, so many more times */
-    uint32_t flushes;    /* how often ids were put out */
-    tk_piece_words last; /* the last piece, if it can be taken again */
+    uint32_t looked;             /* at clock and flag */
+    uint32_t eager;              /* as tk_char_words_scan has it, so many more times */
+    uint32_t flushes;            /* how often ids were put out */
+    tk_piece_words last;         /* the last piece, if it can be taken again */
     td_id added[TK_WORDS_ADDED]; /* added tokens of late, each at its id modulo the number, */
     uint32_t added_hashes[TK_WORDS_ADDED]; /* and the hashes of their keys */
     tk_batch b;
-} tk_words;
+} tk_fast_run;
 
-td_code tk_words_start(tk_words *w, const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text,
-                       tk_sink *sink, td_error *err);
+td_code tk_fast_start(tk_fast_run *w, const tk_fast *f, tk_cache *cache, tk_ctx *ctx, td_str text,
+                      tk_sink *sink, td_error *err);
 
 /* Takes a piece between added tokens, normalized, not empty: one of the text, or another. */
-td_code tk_words_piece(tk_words *w, td_str piece);
+td_code tk_fast_piece(tk_fast_run *w, td_str piece);
 
 /* The same for a piece of the text in which marks stand for spaces yet (f->marks). */
-td_code tk_words_spaces(tk_words *w, td_str piece);
+td_code tk_fast_spaces(tk_fast_run *w, td_str piece);
 
 /* Takes an added token. */
-td_code tk_words_added(tk_words *w, td_str token, td_id id);
+td_code tk_fast_added(tk_fast_run *w, td_str token, td_id id);
 
 /* Takes a piece once more, if it has the bytes of the last one that was remembered and that is
  * easy. */
-bool tk_words_again(tk_words *w, td_str piece);
+bool tk_fast_again(tk_fast_run *w, td_str piece);
 /* Remembers a piece, which has been taken since w->b.count was first and w->flushes flushes. */
-void tk_words_remember(tk_words *w, td_str piece, uint32_t first, uint32_t flushes);
+void tk_fast_remember(tk_fast_run *w, td_str piece, uint32_t first, uint32_t flushes);
 
 /* Puts out all ids that are still to come. */
-td_code tk_words_end(tk_words *w);
+td_code tk_fast_end(tk_fast_run *w);
 
 #endif
