@@ -93,7 +93,7 @@ install: build
 #: make format, make tidy     lay out the C code; check the house rules
 format:
 	@command -v clang-format >/dev/null || $(SETUP) format
-	@git ls-files '*.c' '*.h' | grep -v tables | xargs clang-format -i
+	@git ls-files '*.c' '*.h' | grep -v 'tables\|/generated/' | xargs clang-format -i
 
 tidy:
 	@python3 tools/tidy.py
