@@ -164,7 +164,7 @@ def test_asyncio(counter, want):
 
 def test_asyncio_does_not_block_the_loop(model):
     async def main():
-        with tokdrain.Counter(model, jobs=1, queue=2, timeout=0.3) as counter:
+        with tokdrain.Counter(model, jobs=1, queue=2, timeout=0.1) as counter:
             slow = {"messages": chat(1), "chat_template": SLOW}
             waiting = [asyncio.ensure_future(counter.acount_batch([slow])) for _ in range(4)]
             ticks = 0

@@ -47,11 +47,13 @@ def test_chunk_events(aggregator):
 
 
 def test_whole_samples(aggregator, root):
-    """Prompts and answers come and go: what is counted leaves nothing behind but its number."""
+    """Prompts and answers come and go: what is counted leaves nothing behind but its number. Few of
+    them wait at a time, as what waits is memory, too, more or less of it by chance."""
     rng = random.Random(4)
     data = [(random_prompt(rng), random_output(rng)) for _ in range(50)]
     sizes = []
-    flags = ["--streaming", "--memory", "4MiB", "--tokenizer", str(root / "assets" / "default")]
+    flags = ["--streaming", "--memory", "4MiB", "--tokenizer", str(root / "assets" / "default"),
+             "--publish-interval", "0.01"]
     with Parent(aggregator, flags) as parent:
         parent.send(batch([record("session.started", START),
                            record("session.start_performance_tracking", START)]))
@@ -61,8 +63,9 @@ def test_whole_samples(aggregator, root):
                     record("sample.issued", START, f"{done}.{part}.{n}", prompt),
                     record("sample.recv_first", START + 5, f"{done}.{part}.{n}"),
                     record("sample.complete", START + 9, f"{done}.{part}.{n}", output))))
-            parent.wait_for(n_pending_tasks=0, tracked_samples_completed=done * 1000, patience=60)
+                parent.wait_for(n_pending_tasks=0, patience=60,
+                                tracked_samples_completed=done * 1000 - 950 + part * 50)
             sizes.append(resident(parent))
         assert parent.end()["n_pending_tasks"] == 0
     if not is_sanitized(aggregator):
-        assert sizes[-1] - sizes[2] < 8 << 20, sizes
+        assert sizes[-1] - sizes[2] < 4 << 20, sizes
