@@ -198,7 +198,7 @@ def heavy_run(n, size=4000):
             for i in range(n)]
 
 
-@pytest.mark.parametrize("timeout", ["-1", "0.02", "0"])
+@pytest.mark.parametrize("timeout", ["-1", "0.002", "0"])
 def test_drain_timeout_conserves_items(aggregator, model, timeout):
     flags = ["--tokenizer", str(model), "--tokenizer-workers", "0", "--drain-timeout", timeout]
     with Parent(aggregator, flags) as parent:
