@@ -153,8 +153,6 @@ td_code jj_index(jj_vm *vm, td_value v, int64_t *ret);
 bool jj_is_callable(td_value v);
 bool jj_is_iterable(td_value v); /* iter(v) would work */
 td_code jj_call(jj_vm *vm, td_value callee, const jj_args *args, td_value *ret);
-td_code jj_call_filter(jj_vm *vm, td_str name, td_value self, const jj_args *args, td_value *ret);
-td_code jj_call_test(jj_vm *vm, td_str name, td_value self, const jj_args *args, bool *ret);
 const char *jj_type_name(td_value v); /* Python's, objects included */
 
 /* ---- iteration ---- */

@@ -200,23 +200,6 @@ td_code tk_text_prepend(tk_ctx *ctx, tk_text *text, td_str head, td_error *err)
     return tk_edit_end(&e, text, err);
 }
 
-td_code tk_text_append(tk_ctx *ctx, tk_text *text, td_str tail, td_error *err)
-{
-    tk_edit e;
-    if (text->len != 0) {
-        const char *p = text->ptr + text->len;
-        uint32_t last = td_utf8_prev(text->ptr, &p);
-        tk_edit_begin_range(&e, ctx, text, (uint32_t)(p - text->ptr), text->len);
-        TD_TRY(tk_edit_char(&e, last, 0, err));
-    } else {
-        tk_edit_begin_range(&e, ctx, text, 0, 0);
-    }
-    const char *t = tail.ptr, *tail_end = tail.ptr + tail.len;
-    while (t < tail_end)
-        TD_TRY(tk_edit_char(&e, td_utf8_next(&t, tail_end), 1, err));
-    return tk_edit_end(&e, text, err);
-}
-
 td_code tk_text_replace(tk_ctx *ctx, tk_text *text, const tk_matches *m, td_str content,
                         td_error *err)
 {

@@ -273,7 +273,6 @@ td_code tk_edit_end(tk_edit *e, tk_text *ret, td_error *err);
 bool tk_text_is_whole(const tk_text *text);
 
 td_code tk_text_prepend(tk_ctx *ctx, tk_text *text, td_str head, td_error *err);
-td_code tk_text_append(tk_ctx *ctx, tk_text *text, td_str tail, td_error *err);
 /* Replaces the hits of m by content, as Replace does. */
 td_code tk_text_replace(tk_ctx *ctx, tk_text *text, const tk_matches *m, td_str content,
                         td_error *err);
