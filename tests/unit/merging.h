@@ -15,6 +15,14 @@ static inline const tk_merge *find_merge(const tk_merge *table, uint32_t merges,
     return NULL;
 }
 
+/* The same merges of ids that are higher by first. */
+static inline void move_merges(const tk_merge *table, uint32_t merges, td_id first, tk_merge *to)
+{
+    for (uint32_t i = 0; i < merges; i++)
+        to[i] = (tk_merge){ table[i].left + first, table[i].right + first, table[i].rank,
+                            table[i].product + first };
+}
+
 /* Again and again the lowest rank, of equal ones the leftmost. lens may be NULL; returns how many
  * ids are left. */
 static inline uint32_t merge_plainly(const tk_merge *table, uint32_t merges, td_id *ids,

@@ -64,9 +64,7 @@ static void test_side_by_side(void **unused)
         td_id first = firsts[round % 3];
         make_table();
         tk_merge moved[MERGES_MAX];
-        for (uint32_t i = 0; i < merge_count; i++)
-            moved[i] = (tk_merge){ table[i].left + first, table[i].right + first, table[i].rank,
-                                   table[i].product + first };
+        move_merges(table, merge_count, first, moved);
         tk_merges m = { 0 };
         assert_true(tk_merges_fill(&m, moved, merge_count, first + IDS));
         for (int i = 0; i < 10; i++)

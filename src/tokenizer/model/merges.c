@@ -1,6 +1,8 @@
 /* merges.c - filling the table of merges.h, and its list. */
 #include "tokenizer/model/merges.h"
 
+#include "base/cpu.h"
+
 enum { AHEAD = 16 };
 
 #define ASK_LIST ((uint64_t)1 << 63)
@@ -194,7 +196,9 @@ bool tk_merges_fill(tk_merges *m, const tk_merge *merges, uint32_t count, td_id 
         if (!put(m, e, fit))
             return false;
     }
-    return sort_list(m) && (!fit || tk_merges_bound(m, merges, count, id_end));
+    /* Bounds are for sweeps (bpe_sweeps.h), which not every CPU can make. */
+    bool bounded = fit && td_cpu_best() >= TD_CPU_AVX512;
+    return sort_list(m) && (!bounded || tk_merges_bound(m, merges, count, id_end));
 }
 
 void tk_merges_done(tk_merges *m)

@@ -48,7 +48,7 @@ typedef struct tk_merges {
     uint64_t *products, *parts; /* a bit for each id: a merge makes it; a merge takes it */
     uint64_t *hasty; /* where swept: ids that some merge takes before another one makes them */
     bool hurries;    /* there are such */
-    bool swept;      /* there are bounds, and they are of use (merges_bounds.c) */
+    bool swept;      /* there are bounds, they are of use (merges_bounds.c), and to this CPU */
     uint64_t *proven; /* merging its text certainly gives this id, if no other text has the id */
 } tk_merges;
 
