@@ -58,9 +58,20 @@ static bool is_numbered(const td_class_rule *rule)
     return rule->extra->text != NULL && strcmp(rule->extra->text, "<extra_id_0>") == 0;
 }
 
+/* An extra token <nameNUMBER>. */
+static td_code push_numbered(td_merge *m, const char *name, int64_t number)
+{
+    enum { TEXT_MAX = 32 };
+    char *text = td_arena_array(m->a, char, TEXT_MAX);
+    if (text == NULL)
+        return td_arena_fail(m->a, m->err);
+    snprintf(text, TEXT_MAX, "<%s%lld>", name, (long long)number);
+    return td_merge_push(m->a, &m->extra, td_merge_plain(td_str_from(text)), m->err);
+}
+
 static td_code numbered_tokens(td_merge *m)
 {
-    enum { DEFAULT_COUNT = 100, COUNT_MAX = 100000, TEXT_MAX = 32 };
+    enum { DEFAULT_COUNT = 100, COUNT_MAX = 100000 };
     const td_value *ids = td_merge_key(m->files->tok_config, "extra_ids");
     int64_t count = ids == NULL ? DEFAULT_COUNT : ids->tag == TD_V_INT ? ids->as.integer : -1;
     if (count < 0 || count > COUNT_MAX)
@@ -72,13 +83,8 @@ static td_code numbered_tokens(td_merge *m)
         return td_fail(m->err, TD_E_TOKENIZER,
                        "additional_special_tokens hold %lld of %lld extra ids", (long long)given,
                        (long long)count);
-    for (int64_t i = 0; given == 0 && i < count; i++) {
-        char *text = td_arena_array(m->a, char, TEXT_MAX);
-        if (text == NULL)
-            return td_arena_fail(m->a, m->err);
-        snprintf(text, TEXT_MAX, "<extra_id_%lld>", (long long)i);
-        TD_TRY(td_merge_push(m->a, &m->extra, td_merge_plain(td_str_from(text)), m->err));
-    }
+    for (int64_t i = 0; given == 0 && i < count; i++)
+        TD_TRY(push_numbered(m, "extra_id_", i));
     return TD_OK;
 }
 
@@ -86,7 +92,7 @@ static td_code numbered_tokens(td_merge *m)
  * option offset; nothing else of that list stays. */
 static td_code pegasus_tokens(td_merge *m)
 {
-    enum { FIRST = 2, OFFSET_DEFAULT = 103, OFFSET_MAX = 100000, TEXT_MAX = 32 };
+    enum { FIRST = 2, OFFSET_DEFAULT = 103, OFFSET_MAX = 100000 };
     const td_value *option = td_merge_key(m->files->tok_config, "offset");
     const td_value *mask = td_merge_key(m->files->tok_config, "mask_token_sent");
     if (option != NULL && option->tag != TD_V_INT && option->tag != TD_V_BOOL)
@@ -108,13 +114,8 @@ static td_code pegasus_tokens(td_merge *m)
     m->extra = (td_token_list){ 0 };
     if (!given)
         TD_TRY(td_merge_push(m->a, &m->extra, td_merge_plain(text), m->err));
-    for (int64_t i = FIRST; i < offset; i++) {
-        char *name = td_arena_array(m->a, char, TEXT_MAX);
-        if (name == NULL)
-            return td_arena_fail(m->a, m->err);
-        snprintf(name, TEXT_MAX, "<unk_%lld>", (long long)i);
-        TD_TRY(td_merge_push(m->a, &m->extra, td_merge_plain(td_str_from(name)), m->err));
-    }
+    for (int64_t i = FIRST; i < offset; i++)
+        TD_TRY(push_numbered(m, "unk_", i));
     return TD_OK;
 }
 
