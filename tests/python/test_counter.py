@@ -259,6 +259,7 @@ def test_multiprocessing(model, want):
 SCRIPT = """
 import asyncio, os, signal, sys, threading, time
 import tokdrain
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a job control is missing
 chat = [{"role": "user", "content": "x"}]
 slow = {"messages": chat, "chat_template": %r}
 counter = tokdrain.Counter(tokdrain.Model.built_in(), jobs=2)
