@@ -175,10 +175,11 @@ static uint32_t expected(setup *s, td_str text, uint32_t *ends)
     return pieces.count;
 }
 
-static void compare(setup *s, tk_scan_fn scan, td_str text)
+/* want: what the engine says */
+static void compare_to(const uint32_t *want, uint32_t n, tk_scan_fn scan, td_str text)
 {
-    static uint32_t want[8192], got[8192];
-    uint32_t n = expected(s, text, want), m = 0, from = 0;
+    static uint32_t got[8192];
+    uint32_t m = 0, from = 0;
     while (from < text.len) { /* in small steps, to begin in many places */
         m += scan(text, from, got + m, pick(2) ? 1 + pick(7) : 64 + pick(99));
         from = got[m - 1];
@@ -192,6 +193,67 @@ static void compare(setup *s, tk_scan_fn scan, td_str text)
         }
     }
     assert_int_equal(m, n);
+}
+
+static void compare(setup *s, tk_scan_fn scan, td_str text)
+{
+    static uint32_t want[8192];
+    uint32_t n = expected(s, text, want);
+    compare_to(want, n, scan, text);
+}
+
+static size_t put_text(char *out, const char *s)
+{
+    size_t len = strlen(s);
+    memcpy(out, s, len);
+    return len;
+}
+
+/* fill again and again up to a character that reaches len, then end: as the last bytes there are,
+ * and in front of what would change them. */
+static void try_end(setup *s, tk_scan_fn scan, const char *fill, size_t len, const char *end)
+{
+    static const char *const behind[] = { "sllrevell's", "     ", "\n \n/'s 中", "0123456789" };
+    static uint32_t want[8192];
+    char text[512];
+    size_t size = strlen(fill), all = 0;
+    for (; all < len || td_utf8_is_cont(fill[all % size]); all++)
+        text[all] = fill[all % size];
+    all += put_text(text + all, end);
+    if (all == 0)
+        return;
+    char *exact = malloc(all);
+    assert_non_null(exact);
+    memcpy(exact, text, all);
+    put_text(text + all, behind[pick(4)]);
+    uint32_t n = expected(s, (td_str){ exact, all }, want);
+    for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++) {
+        compare_to(want, n, tk_scan_best(scan, cpu), (td_str){ text, all });
+        compare_to(want, n, tk_scan_best(scan, cpu), (td_str){ exact, all });
+    }
+    free(exact);
+}
+
+/* Ends that are not what they would be if the text went on, behind texts of all lengths around the
+ * size of a block. */
+static void try_ends(setup *s, tk_scan_fn scan)
+{
+    static const char *const fills[] = {
+        "The (brown) fox's 12 34567 jumps\n\n  over; don't 'em  \r\n\t{\"a\": 1}/ ",
+        "a", " ", "7", "\n", ".", "aB", "x é", "中", " \n", "/",
+    };
+    static const char *const ends[] = {
+        "", " ", "  ", "   ", "\n", "\r", "\r\n", "\n\n", " \n", "\n ", "  \n  ", "\n \n ", "\t",
+        " \t", "\n\t ", "'", "''", "'s", "'S", "'l", "'ll", "'LL", "'r", "'re", "'rE", "'v",
+        "'ve", "a's", "a'l", "a're", " 's", "!'t", "'d'", "1", "12", "123", "1234", " 1", "  7",
+        "!", " !", "!\n", "!\n\n", "!\n/", "!\n ", "...", " .a", ".a", "/", "a/", "\x01", " \x01",
+        "\x7f", "B", "aB", "AB", " B", "é", " é", "中", " 中", "中 ", "中B", "한", "。", "。\n",
+        " 、", "'\xC5\xBF", "\xC2\xA0", "\xC2\x85 ", "　", "  　",
+    };
+    for (size_t f = 0; f < sizeof fills / sizeof *fills; f++)
+        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+            for (size_t len = 0; len <= 130; len++)
+                try_end(s, scan, fills[f], len, ends[e]);
 }
 
 static void fuzz(const char *const *patterns, tk_scan_fn scan)
@@ -233,6 +295,7 @@ static void fuzz(const char *const *patterns, tk_scan_fn scan)
             free(exact);
         }
     }
+    try_ends(&s, scan);
     release(&s);
 }
 

@@ -1,7 +1,8 @@
 /* blocks.c - the scanners that use blocks (see blocks.h).
  *
- * One loop, built for each instruction set; the best one is chosen when a tokenizer is loaded.
- * Characters that are not known, long words and the end of the text are the scalar scanner's. */
+ * One loop, built for each instruction set; the best one is chosen when a tokenizer is loaded. The
+ * end of a text goes through a copy that has zeros behind it. Characters that are not known and
+ * long words are the scalar scanner's. */
 #include "tokenizer/scanner/blocks.h"
 
 #include "base/cpu.h"
@@ -13,14 +14,14 @@
 
 typedef enum family { CL100K, QWEN2, O200K, TEKKEN, GPT2, DEEPSEEK3 } family;
 
-/* Whether a block can start at from: there are enough bytes, and it may be of use. Where characters
- * are not known words are taken one by one. wide: some others than ASCII are known. */
-INLINE bool has_block(td_str text, uint32_t from, bool wide)
+enum { REACH = 64 + 8 /* bytes that there are from the start of a block on */ };
+
+/* Whether a block that starts at p may be of use: where characters are not known words are taken
+ * one by one. wide: some others than ASCII are known. */
+INLINE bool is_known(const char *p, bool wide)
 {
     uint32_t w;
-    if (text.len - from < 64 + 8)
-        return false;
-    __builtin_memcpy(&w, text.ptr + from, 4);
+    __builtin_memcpy(&w, p, 4);
     uint32_t high = w & 0x80808080u;
     if (high == 0)
         return true;
@@ -57,6 +58,34 @@ INLINE uint64_t certain_starts(family f, const tk_block *b, const char *p, unsig
     return starts;
 }
 
+/* The same for a block with so many bytes in front of the text's end, which is a start, too. */
+INLINE uint64_t last_starts(family f, const tk_block *b, const char *p, unsigned len,
+                            unsigned *ret_last)
+{
+    unsigned known;
+    if (len > 64 - TK_BLOCK_MARGIN)
+        return certain_starts(f, b, p, ret_last);
+    uint64_t starts = starts_of(f, b, p, &known) & ~(uint64_t)1;
+    if (known >= len) {
+        *ret_last = len;
+        return (starts & tk_below(len)) | (uint64_t)1 << len;
+    }
+    starts &= tk_certain(b, known);
+    *ret_last = starts != 0 ? 63 - (unsigned)__builtin_clzll(starts) : 0;
+    return starts;
+}
+
+/* What is left of a text where no block reaches its end, and zeros for blocks that start in it. */
+typedef struct tail {
+    char bytes[2 * REACH];
+} tail;
+
+INLINE void copy_tail(tail *t, const char *from, size_t len)
+{
+    __builtin_memset(t, 0, sizeof *t);
+    __builtin_memcpy(t->bytes, from, len);
+}
+
 INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
 {
     do { /* eight at a time: how many there are can only be guessed */
@@ -89,16 +118,17 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
     _mm512_storeu_si512(to + 48, _mm512_add_epi32(start, _mm512_cvtepu8_epi32(last)));
 }
 
-/* Two loops for each instruction set: the inner one goes from block to block, and without a call
- * in it constants stay in registers. PUT writes a place for each bit of a block, and may write up
- * to 64 whatever their number. */
+/* Three loops for each instruction set: the inner one goes from block to block, and without a call
+ * in it constants stay in registers; the second does so where less is left than a block may reach,
+ * in a copy. Both end where no block decides a word. PUT writes a place for each bit of a block,
+ * and may write up to 64 whatever their number. */
 #define DEFINE_SCAN(NAME, TARGET, CONSTS, CLASSIFY, IS_WIDE, WIDE, PUT)                            \
     __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME##_blocks(           \
         td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f)                        \
     {                                                                                              \
         const consts##CONSTS consts = make_consts##CONSTS();                                       \
         uint32_t n = 0;                                                                            \
-        while (max - n >= 64 && has_block(text, from, IS_WIDE)) {                                  \
+        while (max - n >= 64 && text.len - from >= REACH && is_known(text.ptr + from, IS_WIDE)) {  \
             const char *p = text.ptr + from;                                                       \
             unsigned last;                                                                         \
             tk_block b;                                                                            \
@@ -118,16 +148,44 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
         }                                                                                          \
         return n;                                                                                  \
     }                                                                                              \
+    __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME##_tail(             \
+        td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f)                        \
+    {                                                                                              \
+        const consts##CONSTS consts = make_consts##CONSTS();                                       \
+        uint32_t n = 0, end = (uint32_t)text.len;                                                  \
+        tail t;                                                                                    \
+        copy_tail(&t, text.ptr + from, end - from);                                                \
+        for (const char *p = t.bytes; max - n >= 64 && from < end && is_known(p, IS_WIDE);) {      \
+            unsigned last;                                                                         \
+            tk_block b;                                                                            \
+            CLASSIFY(p, &b, &consts);                                                              \
+            if (b.high != 0)                                                                       \
+                WIDE(p, &b);                                                                       \
+            b.beyond = ~tk_below(end - from);                                                      \
+            b.control &= ~b.beyond;                                                                \
+            uint64_t starts = last_starts(f, &b, p, end - from, &last);                            \
+            if (starts == 0)                                                                       \
+                break;                                                                             \
+            PUT(starts, from, ends + n);                                                           \
+            n += (uint32_t)__builtin_popcountll(starts);                                           \
+            from += last;                                                                          \
+            p += last;                                                                             \
+        }                                                                                          \
+        return n;                                                                                  \
+    }                                                                                              \
     __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME(                    \
         td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f, tk_scan_fn scalar)     \
     {                                                                                              \
         uint32_t n = 0;                                                                            \
         while (from < text.len && n < max) {                                                       \
-            if (max - n >= 64 && has_block(text, from, IS_WIDE))                                   \
-                n += NAME##_blocks(text, from, ends + n, max - n, f);                              \
-            if (n != 0 && max - n < 64)                                                            \
-                break; /* no room for a block */                                                   \
+            n += NAME##_blocks(text, from, ends + n, max - n, f);                                  \
             from = n != 0 ? ends[n - 1] : from;                                                    \
+            if (text.len - from < REACH && max - n >= 64) {                                        \
+                n += NAME##_tail(text, from, ends + n, max - n, f);                                \
+                from = n != 0 ? ends[n - 1] : from;                                                \
+            }                                                                                      \
+            if (from == text.len || (n != 0 && max - n < 64))                                      \
+                break; /* the end, or no room for a block */                                       \
             n += scalar(text, from, ends + n, 1);                                                  \
             from = ends[n - 1];                                                                    \
         }                                                                                          \

@@ -18,10 +18,12 @@ typedef struct tk_block {
     /* Characters of three bytes, all bytes of each: letters without case of China and Japan, and of
      * Korea; the second and third bytes of these, and of punctuation and symbols. */
     uint64_t han, hangul, tails;
-    uint64_t high; /* bytes of all other characters that are not ASCII */
+    uint64_t high;   /* bytes of all other characters that are not ASCII */
+    uint64_t beyond; /* bytes behind the end of the text, which are zeros; no control */
 } tk_block;
 
-/* Bytes of a block that have to be known behind the last place that is used. */
+/* Bytes of a block that have to be known behind the last place that is used, unless the text ends
+ * before. */
 enum { TK_BLOCK_MARGIN = 4 };
 
 static inline uint64_t tk_below(unsigned n) /* bits 0..n-1 */
@@ -43,7 +45,7 @@ static inline uint64_t tk_digit_starts(uint64_t n, bool triples)
 }
 
 /* What white space decides. glued: newlines that belong to the word before. ends: where the text
- * ends for white space, so that a run before it is one word. */
+ * ends for white space beside its end, so that a run before it is one word. */
 static inline uint64_t tk_space_starts(const tk_block *b, uint64_t glued, uint64_t ends)
 {
     uint64_t white = b->space & ~glued, newline = b->newline & white;
@@ -60,7 +62,7 @@ static inline uint64_t tk_space_starts(const tk_block *b, uint64_t glued, uint64
     }
     starts |= behind;
     /* the last one of a run stands for itself or leads the next word */
-    return starts | (plain & ~((b->space | ends) >> 1));
+    return starts | (plain & ~((b->space | ends | b->beyond) >> 1));
 }
 
 /* The end of a contraction at bit i (an apostrophe), 0 when there is none. text is the block. */
@@ -172,7 +174,8 @@ static inline uint64_t tk_gpt2_starts(const tk_block *b, const char *text, unsig
     uint64_t other = ~(letter | b->digit | b->space | b->high);
     uint64_t other_start = other & ~(other << 1) & ~led;
     uint64_t starts = (letter & ~(letter << 1) & ~led) | (b->digit & ~(b->digit << 1) & ~led) |
-                      other_start | (b->space & ~(b->space << 1)) | (b->space & ~(b->space >> 1));
+                      other_start | (b->space & ~(b->space << 1)) |
+                      (b->space & ~((b->space | b->beyond) >> 1));
     *ret_known = b->high != 0 ? (unsigned)__builtin_ctzll(b->high) : 64;
     uint64_t small = b->letter & ~b->upper;
     for (uint64_t rest = other_start & b->apostrophe & small >> 1; rest != 0; rest &= rest - 1) {

@@ -237,7 +237,7 @@ INLINE_AVX512 void classify_avx512(const char *p, tk_block *b, const consts512 *
     b->apostrophe = _mm512_cmpeq_epi8_mask(v, k->apostrophe);
     b->slash = _mm512_cmpeq_epi8_mask(v, k->slash);
     b->high = _mm512_movepi8_mask(v);
-    b->han = b->hangul = b->tails = 0;
+    b->han = b->hangul = b->tails = b->beyond = 0;
     b->control = (_mm512_cmplt_epu8_mask(v, k->blank) |
                   _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(127))) &
                  ~b->space;
