@@ -21,17 +21,25 @@ static inline bool is_empty(const tk_pair *p, int i)
     return (p->keys[i][0] | p->keys[i][1]) == 0;
 }
 
-/* Puts a word where a new one goes. */
-static void place(const tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids)
+/* Where a new word goes. */
+static uint32_t place_for(const tk_cache *c, uint32_t hash)
 {
-    tk_pair *to = tk_own_pair(c, hash), *other = tk_other_pair(c, hash);
-    int i = !is_empty(to, 0);
-    if (i == 1 && !is_empty(to, 1) && is_empty(other, 1)) {
-        to = other;
-        i = !is_empty(to, 0);
-    }
-    memcpy(to->keys[i], key, sizeof to->keys[i]);
-    memcpy(to->ids[i], ids, sizeof to->ids[i]);
+    static const uint64_t none[2] = { 0, 0 };
+    uint32_t place = tk_place_in(c, tk_own_pair(c, hash), none);
+    if (place == 0)
+        place = tk_place_in(c, tk_other_pair(c, hash), none);
+    return place != 0 ? place : (hash & c->own_mask) + (uint32_t)offsetof(tk_pair, ids[1]);
+}
+
+/* Puts a word where a new one goes. */
+static uint32_t place(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids)
+{
+    uint32_t to = place_for(c, hash);
+    uint64_t *there = tk_place_key(c, to);
+    c->moved += (there[0] | there[1]) != 0;
+    memcpy(there, key, sizeof(uint64_t[2]));
+    memcpy(tk_place_ids(c, to), ids, TK_CACHED_IDS * sizeof *ids);
+    return to;
 }
 
 static bool set_pairs(tk_cache *c, uint32_t pairs)
@@ -44,6 +52,7 @@ static bool set_pairs(tk_cache *c, uint32_t pairs)
     c->pairs = table.ptr;
     c->own_mask = (pairs - 1) * (uint32_t)sizeof(tk_pair);
     c->inserted = 0;
+    c->moved++;
     for (size_t k = 0; old.pairs != NULL && k <= old.own_mask / sizeof(tk_pair); k++) {
         const tk_pair *p = &old.pairs[k];
         for (int i = 0; i < 2; i++)
@@ -103,6 +112,7 @@ static void forget_more(tk_cache *c)
             if (c->pairs[k].ids[i][0] >> TK_COUNT_SHIFT > TK_CACHED_IDS)
                 memset(c->pairs[k].keys[i], 0, sizeof c->pairs[k].keys[i]);
     c->more_len = 0;
+    c->moved++;
 }
 
 /* Puts ids into the block of many; *ret: what tells where they are. */
@@ -120,22 +130,53 @@ static bool put_more(tk_cache *c, const td_id *ids, uint32_t count, td_id *ret)
     return true;
 }
 
-void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
-                  uint32_t count)
+void tk_cache_grow(tk_cache *c)
 {
-    if (c->off)
-        return;
     if (c->inserted >= c->own_mask / sizeof(tk_pair) / 2 &&
         c->own_mask / sizeof(tk_pair) + 1 < PAIRS_FULL)
         set_pairs(c, PAIRS_FULL); /* out of memory: the small one serves on */
-    td_id e[TK_CACHED_IDS] = { 0 };
-    if (count > TK_CACHED_IDS) {
-        if (!put_more(c, ids, count, e))
-            return;
-    } else {
-        memcpy(e, ids, count * sizeof *ids);
-        e[0] |= count << TK_COUNT_SHIFT;
-    }
+}
+
+/* Ids as the table has them, in e. false: there is no memory for so many. */
+static inline bool write_ids(tk_cache *c, const td_id *ids, uint32_t count, td_id *e)
+{
+    memset(e, 0, TK_CACHED_IDS * sizeof *e);
+    if (count > TK_CACHED_IDS)
+        return put_more(c, ids, count, e);
+    memcpy(e, ids, count * sizeof *ids);
+    e[0] |= count << TK_COUNT_SHIFT;
+    return true;
+}
+
+void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
+                  uint32_t count)
+{
+    td_id e[TK_CACHED_IDS];
+    if (c->off)
+        return;
+    tk_cache_grow(c);
+    if (!write_ids(c, ids, count, e))
+        return;
     place(c, key, hash, e);
     c->inserted++;
+}
+
+uint32_t tk_cache_reserve(tk_cache *c, const uint64_t key[2], uint32_t hash)
+{
+    static const td_id none[TK_CACHED_IDS];
+    c->inserted++;
+    return place(c, key, hash, none);
+}
+
+void tk_cache_fill(tk_cache *c, uint32_t at, const uint64_t key[2], uint32_t hash,
+                   const td_id *ids, uint32_t count)
+{
+    td_id e[TK_CACHED_IDS];
+    bool written = write_ids(c, ids, count, e), there = tk_same_key(tk_place_key(c, at), key);
+    if (written && there)
+        memcpy(tk_place_ids(c, at), e, sizeof e);
+    else if (written)
+        place(c, key, hash, e);
+    else if (there)
+        memset(tk_place_key(c, at), 0, sizeof(uint64_t[2]));
 }

@@ -69,6 +69,7 @@ typedef struct tk_cache {
     uint32_t own_mask; /* the bits of a hash that say where its pair is, in bytes */
     uint32_t (*hash)(const uint64_t key[2]); /* the same for all words */
     uint32_t inserted;                       /* since the table has its size */
+    uint32_t moved; /* how often words of the table went, or went elsewhere */
     uint32_t fresh;         /* words so far that were not there */
     uint32_t fresh_before;  /* the same when it was last seen how many there were, */
     uint32_t looked;        /* and words since then */
@@ -145,6 +146,38 @@ static inline bool tk_is_full(const tk_pair *p)
     return (p->keys[0][0] | p->keys[0][1]) != 0 && (p->keys[1][0] | p->keys[1][1]) != 0;
 }
 
+/* A place is where in the table the ids of a word lie, in bytes. Where there would be none is no
+ * place. */
+static inline bool tk_is_place(uint32_t place)
+{
+    return place % sizeof(tk_pair) != 0;
+}
+
+static inline td_id *tk_place_ids(const tk_cache *c, uint32_t place)
+{
+    return (td_id *)(void *)((char *)c->pairs + place);
+}
+
+/* The key of the word that has a place. */
+static inline uint64_t *tk_place_key(const tk_cache *c, uint32_t place)
+{
+    return (uint64_t *)(void *)((char *)c->pairs + place - offsetof(tk_pair, ids));
+}
+
+static inline bool tk_same_key(const uint64_t a[2], const uint64_t b[2])
+{
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
+}
+
+/* The place of a word in a pair; with a key of 0 one that is empty; 0: it is not there. */
+static inline uint32_t tk_place_in(const tk_cache *c, const tk_pair *p, const uint64_t key[2])
+{
+    uint32_t at = (uint32_t)((uintptr_t)p - (uintptr_t)c->pairs);
+    return tk_same_key(p->keys[0], key)   ? at + (uint32_t)offsetof(tk_pair, ids[0])
+           : tk_same_key(p->keys[1], key) ? at + (uint32_t)offsetof(tk_pair, ids[1])
+                                          : 0;
+}
+
 /* cache.c */
 /* Makes a table if there is none. The hash of a cache does not change. */
 bool tk_cache_start(tk_cache *c, uint32_t (*hash)(const uint64_t key[2]));
@@ -155,5 +188,15 @@ const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t ha
 /* Puts a short word in that is not there. */
 void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
                   uint32_t count);
+
+/* A place for a short word that is not there: an empty one, or that of another word. Nothing may
+ * look for words before it has its ids. */
+uint32_t tk_cache_reserve(tk_cache *c, const uint64_t key[2], uint32_t hash);
+/* Gives a word for which a place was reserved its ids: there or, if another word has the place by
+ * now, elsewhere. */
+void tk_cache_fill(tk_cache *c, uint32_t place, const uint64_t key[2], uint32_t hash,
+                   const td_id *ids, uint32_t count);
+/* Makes room if it is time to. */
+void tk_cache_grow(tk_cache *c);
 
 #endif

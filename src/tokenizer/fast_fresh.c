@@ -10,31 +10,33 @@
 #include "tokenizer/key.h"
 #include "tokenizer/long_words.h"
 
-enum { SEEN = 2048 };
+enum { SEEN = 512 };
 
 /* What the steps share. */
 typedef struct group {
     const tk_fast *f;
     tk_cache *c;
     td_str text;
-    const tk_batch *b;
+    tk_batch *b;
     uint32_t count;
     uint16_t words[TK_BATCH];  /* new ones, or maybe so: numbers in the batch */
-    uint64_t hashes[TK_BATCH]; /* of short ones, among the entries */
-    uint16_t seen[SEEN];       /* by hash: 1 + the number of a word that is taken care of */
+    uint64_t hashes[TK_BATCH]; /* of those with places, among the entries */
+    bool any_long;
+    uint16_t seen[SEEN]; /* if so, by hash: 1 + the number of a long word that is taken care of */
 } group;
 
-/* New words tend to come again soon: whether this one has come before in the batch. Words may push
- * each other out; then one is looked up and put into the cache twice. */
-static inline bool was_seen(group *g, uint32_t word, uint32_t hash)
+/* Whether a long word has come before in the batch. Words may push each other out; then one is
+ * looked up and kept twice. */
+static bool was_seen(group *g, uint32_t word)
 {
-    uint16_t *place = &g->seen[hash / (UINT32_MAX / SEEN + 1)];
+    const uint64_t *key = g->b->keys[word];
+    uint16_t *place = &g->seen[key[0] % SEEN];
+    if (!g->any_long)
+        memset(g->seen, 0, sizeof g->seen);
+    g->any_long = true;
     uint32_t other = *place;
     *place = (uint16_t)(word + 1);
-    if (other == 0)
-        return false;
-    const uint64_t *a = g->b->keys[other - 1], *b = g->b->keys[word];
-    return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
+    return other != 0 && tk_same_key(g->b->keys[other - 1], key);
 }
 
 /* Whether a long word can be taken here: there is nothing to do but to merge it. */
@@ -47,7 +49,24 @@ static bool is_lane(const tk_fast *f, const tk_batch *b, uint32_t word, size_t l
 
 static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
 {
-    tk_cache_put(g->c, g->b->keys[word], g->b->hashes[word], ids, count);
+    tk_cache_fill(g->c, g->b->places[word], g->b->keys[word], g->b->hashes[word], ids, count);
+}
+
+/* Gives a word its place if there is an empty one where it belongs; otherwise it may be elsewhere,
+ * which is asked for. New words tend to come again soon: false: it has come before in the batch. */
+static inline bool is_first(group *g, uint32_t k)
+{
+    const uint64_t *key = g->b->keys[k];
+    uint32_t hash = g->b->hashes[k], *place = &g->b->places[k];
+    const tk_pair *own = tk_own_pair(g->c, hash);
+    *place = tk_place_in(g->c, own, key);
+    if (*place != 0)
+        return false;
+    if (tk_is_full(own))
+        __builtin_prefetch(tk_other_pair(g->c, hash));
+    else
+        *place = tk_cache_reserve(g->c, key, hash);
+    return true;
 }
 
 /* Takes words that come for the first time in the batch, and asks for all places where what they
@@ -56,64 +75,67 @@ static void ask(group *g, const uint16_t *words, uint32_t n)
 {
     const tk_batch *b = g->b;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = words[i], hash = b->hashes[k];
-        td_str word = tk_batch_word(b, g->text, k);
-        if (tk_key_is_added(b->keys[k])) {
-            td_id id = (td_id)b->keys[k][0];
-            if (!was_seen(g, k, hash))
-                put(g, k, &id, 1);
-            continue;
-        }
-        if (word.len <= TK_CACHED_BYTES) {
+        uint32_t k = words[i];
+        const uint64_t *key = b->keys[k];
+        bool is_new;
+        if (tk_key_is_kept(key)) {
             if (g->f->scanner != NULL)
-                g->hashes[g->count] = tk_entry_ask(g->f, b->keys[k]);
-            if (tk_is_full(tk_own_pair(g->c, hash)))
-                __builtin_prefetch(tk_other_pair(g->c, hash));
-        } else if (is_lane(g->f, b, k, word.len)) {
-            hash = (uint32_t)b->keys[k][0];
-            tk_long_ask(g->c, word, hash);
+                g->hashes[g->count] = tk_entry_ask(g->f, key);
+            is_new = is_first(g, k);
         } else {
-            continue;
+            td_str word = tk_batch_word(b, g->text, k);
+            is_new = is_lane(g->f, b, k, word.len) && !was_seen(g, k);
+            if (is_new)
+                tk_long_ask(g->c, word, (uint32_t)key[0]);
         }
         g->words[g->count] = (uint16_t)k;
-        g->count += !was_seen(g, k, hash);
+        g->count += is_new;
     }
 }
 
-/* Whether the cache has a word where it is not looked for first. */
-static bool is_known(const group *g, uint32_t k)
+/* Whether the cache has a word, or will have it when the same one in front of it has its ids. If
+ * not the word has its place from now on. */
+static bool is_known(group *g, uint32_t k)
 {
-    td_id ids[TK_CACHED_IDS];
-    uint32_t count, hash = g->b->hashes[k];
-    return tk_is_full(tk_own_pair(g->c, hash)) &&
-           tk_cache_find(g->c, g->b->keys[k], hash, ids, &count) != NULL;
+    const uint64_t *key = g->b->keys[k];
+    uint32_t hash = g->b->hashes[k], *place = &g->b->places[k];
+    if (*place != 0)
+        return false;
+    *place = tk_place_in(g->c, tk_own_pair(g->c, hash), key);
+    if (*place == 0)
+        *place = tk_place_in(g->c, tk_other_pair(g->c, hash), key);
+    if (*place != 0)
+        return true;
+    *place = tk_cache_reserve(g->c, key, hash);
+    return false;
 }
 
-static bool is_known_long(const group *g, td_str word)
+static bool is_known_long(const group *g, uint32_t k)
 {
     uint32_t count;
-    return tk_long_find(g->c, word, &count) != NULL;
+    return tk_long_find(g->c, tk_batch_word(g->b, g->text, k), &count) != NULL;
 }
 
-/* Words that are entries go into the cache, the numbers of those that have to be merged into rest.
- * Returns how many these are. */
-static uint32_t take_entries(group *g, uint16_t *rest)
+/* Added tokens and words that are entries get their ids; those that have to be merged are left. */
+static void take_entries(group *g)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t k = g->words[i];
-        td_str word = tk_batch_word(g->b, g->text, k);
-        bool is_short = word.len <= TK_CACHED_BYTES;
-        if (is_short ? is_known(g, k) : is_known_long(g, word))
+        const uint64_t *key = g->b->keys[k];
+        bool kept = tk_key_is_kept(key);
+        if (kept ? is_known(g, k) : is_known_long(g, k))
             continue;
-        td_id id = is_short ? tk_entry_answer(g->f, g->b->keys[k], g->hashes[i]) : TK_NO_ID;
+        td_id id = tk_key_is_added(key) ? (td_id)key[0]
+                   : kept               ? tk_entry_answer(g->f, key, g->hashes[i])
+                                        : TK_NO_ID;
         if (id != TK_NO_ID)
             put(g, k, &id, 1);
         else
-            rest[left++] = (uint16_t)k;
+            g->words[left++] = (uint16_t)k;
         g->c->fresh++;
     }
-    return left;
+    g->count = left;
 }
 
 /* A short word of a byte-level model is all in its key: no loop that ends where it cannot be
@@ -154,7 +176,7 @@ __attribute__((noinline)) static void merge_words(group *g, const uint16_t *word
     }
 }
 
-void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *b,
+void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, tk_batch *b,
                     const uint16_t *words, uint32_t n)
 {
     group g;
@@ -163,10 +185,10 @@ void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *
     g.text = text;
     g.b = b;
     g.count = 0;
-    memset(g.seen, 0, sizeof g.seen);
-    uint16_t rest[TK_BATCH]; /* to be merged */
+    g.any_long = false;
     ask(&g, words, n);
-    uint32_t left = take_entries(&g, rest);
-    if (left != 0)
-        merge_words(&g, rest, left);
+    take_entries(&g);
+    if (g.count != 0)
+        merge_words(&g, g.words, g.count);
+    tk_cache_grow(c);
 }

@@ -30,15 +30,13 @@ static uint32_t take_plain(tk_batch *b, const tk_cache *c, const char *text, uin
     return n;
 }
 
-static uint32_t missing_plain(const tk_cache *c, const tk_batch *b, uint16_t *words)
+static uint32_t locate_plain(const tk_cache *c, tk_batch *b, uint16_t *words)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->count; i++) {
-        const tk_pair *pair = tk_own_pair(c, b->hashes[i]);
-        const uint64_t *key = b->keys[i];
+        b->places[i] = tk_place_in(c, tk_own_pair(c, b->hashes[i]), b->keys[i]);
         words[n] = (uint16_t)i;
-        n += (((pair->keys[0][0] ^ key[0]) | (pair->keys[0][1] ^ key[1])) != 0) &
-             (((pair->keys[1][0] ^ key[0]) | (pair->keys[1][1] ^ key[1])) != 0);
+        n += b->places[i] == 0;
     }
     return n;
 }
@@ -79,7 +77,44 @@ static uint32_t count_plain(const tk_cache *c, const tk_batch *b, uint32_t i, tk
     return put_any(c, b, i, sink, true);
 }
 
-static const tk_loops plain = { hash_plain, take_plain, missing_plain, put_plain, count_plain };
+static const tk_loops plain = { hash_plain, take_plain, locate_plain, put_plain, count_plain };
+
+/* ---- of which there is one version ---- */
+
+typedef td_id ids_of_place __attribute__((vector_size(TK_CACHED_IDS * sizeof(td_id))));
+
+static inline uint32_t put_places(const tk_cache *c, const tk_batch *b, uint32_t i, tk_sink *sink,
+                                  bool counting)
+{
+    const ids_of_place mask = { low_bits, UINT32_MAX, UINT32_MAX, UINT32_MAX };
+    td_id *out = counting ? NULL : sink->ids + sink->count;
+    const char *pairs = (const char *)c->pairs;
+    uint32_t end = b->count;
+    size_t count = 0;
+    for (; i < end && tk_is_place(b->places[i]); i++) {
+        const char *at = pairs + b->places[i];
+        td_id head;
+        memcpy(&head, at, sizeof head);
+        if (counting) {
+            count += head >> TK_COUNT_SHIFT;
+            continue;
+        }
+        ids_of_place ids;
+        memcpy(&ids, at, sizeof ids);
+        ids &= mask; /* as one store */
+        memcpy(out, &ids, sizeof ids);
+        if (head >> TK_COUNT_SHIFT > TK_CACHED_IDS)
+            memcpy(out, c->more + (head & low_bits), TK_SINK_SLACK * sizeof *out);
+        out += head >> TK_COUNT_SHIFT;
+    }
+    sink->count = counting ? sink->count + count : (size_t)(out - sink->ids);
+    return i;
+}
+
+uint32_t tk_put_places(const tk_cache *c, const tk_batch *b, uint32_t i, tk_sink *sink)
+{
+    return sink->counting ? put_places(c, b, i, sink, true) : put_places(c, b, i, sink, false);
+}
 
 /* ---- AVX2 and AES ---- */
 
@@ -144,15 +179,18 @@ AVX2 static inline __attribute__((always_inline)) size_t ids_in(const char *pair
     return places[_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(key, both)))];
 }
 
-AVX2 static uint32_t missing_avx2(const tk_cache *c, const tk_batch *b, uint16_t *words)
+AVX2 static uint32_t locate_avx2(const tk_cache *c, tk_batch *b, uint16_t *words)
 {
     const char *pairs = (const char *)c->pairs;
     const uint8_t *places = ids_at;
     uint32_t own_mask = c->own_mask, count = b->count, n = 0;
     __asm__("" : "+r"(places));
     for (uint32_t i = 0; i < count; i++) {
+        uint32_t own = b->hashes[i] & own_mask;
+        uint32_t at = (uint32_t)ids_in(pairs + own, b->keys[i], places);
+        b->places[i] = own + at;
         words[n] = (uint16_t)i;
-        n += ids_in(pairs + (b->hashes[i] & own_mask), b->keys[i], places) == 0;
+        n += at == 0;
     }
     return n;
 }
@@ -200,7 +238,7 @@ AVX2 static uint32_t count_avx2(const tk_cache *c, const tk_batch *b, uint32_t i
 
 const tk_loops *tk_loops_of(td_cpu cpu)
 {
-    static const tk_loops avx2 = { hash_avx2, take_avx2, missing_avx2, put_avx2, count_avx2 };
+    static const tk_loops avx2 = { hash_avx2, take_avx2, locate_avx2, put_avx2, count_avx2 };
     return cpu >= TD_CPU_AVX2 ? &avx2 : &plain;
 }
 

@@ -14,6 +14,7 @@ typedef struct tk_batch {
     uint32_t hashes[TK_BATCH], ends[TK_BATCH];
     uint32_t from, count; /* where the first begins; how many */
     uint32_t most;        /* how many there should be */
+    uint32_t places[TK_BATCH]; /* while many words are new: where the cache has each */
 } tk_batch;
 
 static inline td_str tk_batch_word(const tk_batch *b, td_str text, uint32_t i)
@@ -62,8 +63,9 @@ static inline td_id tk_entry_answer(const tk_fast *f, const uint64_t key[2], uin
 void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l);
 
 /* fast_fresh.c: puts short words into the cache that are not there, side by side. words: the
- * numbers of n words of the batch that the first loop did not find. */
-void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, const tk_batch *b,
+ * numbers of n words of the batch that are not where they belong. All short ones have places then,
+ * if the cache moved none. */
+void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, tk_batch *b,
                     const uint16_t *words, uint32_t n);
 
 #endif

@@ -26,7 +26,7 @@ typedef tk_fast_run run;
 static void run_fresh(run *r)
 {
     uint16_t words[TK_BATCH];
-    uint32_t n = r->f->loops->missing(r->cache, &r->b, words);
+    uint32_t n = r->f->loops->locate(r->cache, &r->b, words);
     if (n != 0)
         tk_fresh_words(r->f, r->cache, r->text, &r->b, words, n);
 }
@@ -78,11 +78,17 @@ static td_code flush(run *r)
     TD_TRY(tk_sink_reserve(sink, end - b->from + TK_SINK_SLACK, r->err));
     TD_TRY(look_around(r, end));
     bool young = !r->cache->settled && !r->cache->off;
+    uint32_t moved = r->cache->moved;
     if (young)
         run_fresh(r);
     for (uint32_t i = 0;; i++) {
         td_str word;
-        i = sink->counting ? loops->count(r->cache, b, i, sink) : loops->put(r->cache, b, i, sink);
+        if (young && moved == r->cache->moved)
+            i = tk_put_places(r->cache, b, i, sink);
+        else if (sink->counting)
+            i = loops->count(r->cache, b, i, sink);
+        else
+            i = loops->put(r->cache, b, i, sink);
         if (i == b->count)
             break;
         word = tk_batch_word(b, r->text, i);

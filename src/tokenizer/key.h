@@ -79,6 +79,12 @@ static inline bool tk_key_is_added(const uint64_t key[2])
     return key[1] >> 56 == TK_KEY_ADDED;
 }
 
+/* Whether a word with this key has a place in the table. */
+static inline bool tk_key_is_kept(const uint64_t key[2])
+{
+    return (key[1] >> 56 & ~(unsigned)TK_KEY_PART) <= TK_KEY_ADDED;
+}
+
 static inline bool tk_key_is_part(const uint64_t key[2])
 {
     return (key[1] >> 56 & TK_KEY_PART) != 0 && key[1] >> 56 != TK_KEY_LONG_WORD;
