@@ -114,22 +114,39 @@ static size_t readable(const run *r)
     return at >= input && at - input <= all && all - (at - input) >= len ? all - (at - input) : len;
 }
 
+/* Takes words that begin so near to the end of what can be read, byte there of the text, that no
+ * key is read from them: from a copy. Returns how many, which is all. */
+static uint32_t take_last(run *r, size_t there, uint32_t start, const uint32_t *ends, uint32_t n,
+                          bool part)
+{
+    char last[32] = { 0 };
+    memcpy(last, r->text.ptr + start, there - start);
+    const char *text = (const char *)((uintptr_t)last - start); /* as if the text were there */
+    n = r->f->loops->take(&r->b, r->cache, text, start, ends, n, part);
+    r->b.count += n;
+    return n;
+}
+
 /* Takes words, the first of which begins at start, into the batch until it is full or a word comes
- * that is too long for a key or too near to the end of the text. Returns how many. */
+ * that is too long for a key. Returns how many. */
 static uint32_t take_short(run *r, uint32_t start, const uint32_t *ends, uint32_t n, bool part)
 {
     tk_batch *b = &r->b;
     size_t there = readable(r), safe = there >= 16 ? there - 16 + 1 : 0;
     if (n > b->most - b->count)
         n = b->most - b->count;
-    while (n != 0 && (n > 1 ? ends[n - 2] : start) >= safe)
-        n--;
-    n = r->f->loops->take(b, r->cache, r->text.ptr, start, ends, n, part);
-    b->count += n;
-    return n;
+    uint32_t here = n;
+    while (here != 0 && (here > 1 ? ends[here - 2] : start) >= safe)
+        here--;
+    uint32_t taken = r->f->loops->take(b, r->cache, r->text.ptr, start, ends, here, part);
+    b->count += taken;
+    if (taken == here && here < n)
+        taken += take_last(r, there, here != 0 ? ends[here - 1] : start, ends + here, n - here,
+                           part);
+    return taken;
 }
 
-/* Takes one piece of any length. kind: what it is if it is long. */
+/* Takes one piece that is too long for a key. kind: what it is. */
 static td_code take(run *r, uint32_t start, uint32_t end, unsigned kind)
 {
     tk_batch *b = &r->b;
@@ -137,20 +154,13 @@ static td_code take(run *r, uint32_t start, uint32_t end, unsigned kind)
     if (b->count >= b->most)
         TD_TRY(flush(r));
     uint32_t i = b->count++, hash = 0;
-    uint64_t *key = b->keys[i];
-    if (word.len <= TK_CACHED_BYTES) {
-        tk_key_of(word, r->text.ptr + r->text.len, kind == TK_KEY_LONG_PART, key);
-        hash = r->cache->hash(key);
-        __builtin_prefetch(tk_own_pair(r->cache, hash));
-    } else {
-        tk_key_long(kind, 0, key);
-        if (tk_has_lines(word.len)) {
-            tk_line_key k = tk_line_key_of(word);
-            key[0] = tk_line_hash(&k, word.len);
-            __builtin_prefetch(tk_own_line(r->cache, (uint32_t)key[0]));
-        }
+    if (tk_has_lines(word.len)) {
+        tk_line_key k = tk_line_key_of(word);
+        hash = tk_line_hash(&k, word.len);
+        __builtin_prefetch(tk_own_line(r->cache, hash));
     }
-    b->hashes[i] = hash;
+    tk_key_long(kind, hash, b->keys[i]);
+    b->hashes[i] = 0;
     b->ends[i] = end;
     return TD_OK;
 }
@@ -158,15 +168,19 @@ static td_code take(run *r, uint32_t start, uint32_t end, unsigned kind)
 /* Takes pieces that need no further cut, the first of which begins at start. */
 static td_code take_all(run *r, uint32_t start, const uint32_t *ends, uint32_t n, bool part)
 {
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n;) {
         uint32_t taken = take_short(r, start, ends + i, n - i, part);
         i += taken;
         if (taken != 0)
             start = ends[i - 1];
         if (i == n)
             break;
+        if (r->b.count >= r->b.most) {
+            TD_TRY(flush(r));
+            continue;
+        }
         TD_TRY(take(r, start, ends[i], part ? TK_KEY_LONG_PART : TK_KEY_LONG_UNCUT));
-        start = ends[i];
+        start = ends[i++];
     }
     return TD_OK;
 }
@@ -193,20 +207,19 @@ static td_code take_long(run *r, uint32_t start, uint32_t end)
 /* Takes the words that end at ends; the first begins at start. */
 static td_code take_words(run *r, uint32_t start, const uint32_t *ends, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n;) {
         uint32_t taken = take_short(r, start, ends + i, n - i, false);
         i += taken;
         if (taken != 0)
             start = ends[i - 1];
         if (i == n)
             break;
-        if (r->b.count >= r->b.most)
+        if (r->b.count >= r->b.most) {
             TD_TRY(flush(r));
-        if (ends[i] - start > TK_CACHED_BYTES)
-            TD_TRY(take_long(r, start, ends[i]));
-        else
-            TD_TRY(take(r, start, ends[i], TK_KEY_LONG_WORD));
-        start = ends[i];
+            continue;
+        }
+        TD_TRY(take_long(r, start, ends[i]));
+        start = ends[i++];
     }
     return TD_OK;
 }
