@@ -44,31 +44,20 @@ INLINE uint64_t starts_of(family f, const tk_block *b, const char *p, unsigned *
     }
 }
 
-/* The certain starts in a block, 0 when there are none; *ret_last: the last of them. */
-INLINE uint64_t certain_starts(family f, const tk_block *b, const char *p, unsigned *ret_last)
+/* The certain starts in a block, 0 when there are none; *ret_last: the last of them. len: bytes
+ * from the block on to the end of the text, which is a start, too, where it is near. */
+INLINE uint64_t certain_starts(family f, const tk_block *b, const char *p, unsigned len,
+                               unsigned *ret_last)
 {
     unsigned known;
     uint64_t leads = tk_leads(b), starts = starts_of(f, b, p, &known) & ~(uint64_t)1;
+    if (len <= 64 - TK_BLOCK_MARGIN && known == 64) {
+        *ret_last = len;
+        return (starts & tk_below(len)) | (uint64_t)1 << len;
+    }
     if (leads != 0 && known == 64) {
         *ret_last = 63 - (unsigned)__builtin_clzll(leads);
         return starts & tk_below(*ret_last + 1);
-    }
-    starts &= tk_certain(b, known);
-    *ret_last = starts != 0 ? 63 - (unsigned)__builtin_clzll(starts) : 0;
-    return starts;
-}
-
-/* The same for a block with so many bytes in front of the text's end, which is a start, too. */
-INLINE uint64_t last_starts(family f, const tk_block *b, const char *p, unsigned len,
-                            unsigned *ret_last)
-{
-    unsigned known;
-    if (len > 64 - TK_BLOCK_MARGIN)
-        return certain_starts(f, b, p, ret_last);
-    uint64_t starts = starts_of(f, b, p, &known) & ~(uint64_t)1;
-    if (known >= len) {
-        *ret_last = len;
-        return (starts & tk_below(len)) | (uint64_t)1 << len;
     }
     starts &= tk_certain(b, known);
     *ret_last = starts != 0 ? 63 - (unsigned)__builtin_clzll(starts) : 0;
@@ -80,10 +69,26 @@ typedef struct tail {
     char bytes[2 * REACH];
 } tail;
 
+/* By eight bytes, the last of which may be some of those before: how many there are can only be
+ * guessed. */
 INLINE void copy_tail(tail *t, const char *from, size_t len)
 {
     __builtin_memset(t, 0, sizeof *t);
-    __builtin_memcpy(t->bytes, from, len);
+    for (size_t i = 0; i + 8 < len; i += 8)
+        __builtin_memcpy(t->bytes + i, from + i, 8);
+    if (len >= 8)
+        __builtin_memcpy(t->bytes + len - 8, from + len - 8, 8);
+    for (size_t i = 0; len < 8 && i < len; i++)
+        t->bytes[i] = from[i];
+}
+
+INLINE_AVX512 void copy_tail_avx512(tail *t, const char *from, size_t len)
+{
+    uint64_t first = tk_below((unsigned)len);
+    uint16_t rest = (uint16_t)(len > 64 ? tk_below((unsigned)len - 64) : 0);
+    _mm512_storeu_si512(t->bytes, _mm512_maskz_loadu_epi8(first, from));
+    _mm_storeu_si128((__m128i *)(void *)(t->bytes + 64), _mm_maskz_loadu_epi8(rest, from + 64));
+    _mm512_storeu_si512(t->bytes + 80, _mm512_setzero_si512());
 }
 
 INLINE void put_places(uint64_t bits, uint32_t from, uint32_t *to)
@@ -120,9 +125,9 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
 
 /* Three loops for each instruction set: the inner one goes from block to block, and without a call
  * in it constants stay in registers; the second does so where less is left than a block may reach,
- * in a copy. Both end where no block decides a word. PUT writes a place for each bit of a block,
- * and may write up to 64 whatever their number. */
-#define DEFINE_SCAN(NAME, TARGET, CONSTS, CLASSIFY, IS_WIDE, WIDE, PUT)                            \
+ * in a copy. Both end where no block decides a word. COPY makes it, and PUT writes a place for each
+ * bit of a block, and may write up to 64 whatever their number. */
+#define DEFINE_SCAN(NAME, TARGET, CONSTS, CLASSIFY, IS_WIDE, WIDE, COPY, PUT)                      \
     __attribute__((target(TARGET), always_inline)) static inline uint32_t NAME##_blocks(           \
         td_str text, uint32_t from, uint32_t *ends, uint32_t max, family f)                        \
     {                                                                                              \
@@ -135,10 +140,10 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
             CLASSIFY(p, &b, &consts);                                                              \
             uint64_t starts;                                                                       \
             if (b.high == 0) {                                                                     \
-                starts = certain_starts(f, &b, p, &last);                                          \
+                starts = certain_starts(f, &b, p, REACH, &last);                                   \
             } else {                                                                               \
                 WIDE(p, &b);                                                                       \
-                starts = certain_starts(f, &b, p, &last);                                          \
+                starts = certain_starts(f, &b, p, REACH, &last);                                   \
             }                                                                                      \
             if (starts == 0)                                                                       \
                 break;                                                                             \
@@ -154,7 +159,7 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
         const consts##CONSTS consts = make_consts##CONSTS();                                       \
         uint32_t n = 0, end = (uint32_t)text.len;                                                  \
         tail t;                                                                                    \
-        copy_tail(&t, text.ptr + from, end - from);                                                \
+        COPY(&t, text.ptr + from, end - from);                                                     \
         for (const char *p = t.bytes; max - n >= 64 && from < end && is_known(p, IS_WIDE);) {      \
             unsigned last;                                                                         \
             tk_block b;                                                                            \
@@ -163,7 +168,7 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
                 WIDE(p, &b);                                                                       \
             b.beyond = ~tk_below(end - from);                                                      \
             b.control &= ~b.beyond;                                                                \
-            uint64_t starts = last_starts(f, &b, p, end - from, &last);                            \
+            uint64_t starts = certain_starts(f, &b, p, end - from, &last);                         \
             if (starts == 0)                                                                       \
                 break;                                                                             \
             PUT(starts, from, ends + n);                                                           \
@@ -192,9 +197,10 @@ INLINE_AVX512 void put_places_avx512(uint64_t bits, uint32_t from, uint32_t *to)
         return n;                                                                                  \
     }
 
-DEFINE_SCAN(scan_sse2, "sse2", 0, classify_sse2, false, no_wide, put_places)
-DEFINE_SCAN(scan_avx2, AVX2, 0, classify_avx2, true, wide_avx2, put_places)
-DEFINE_SCAN(scan_avx512, AVX512, 512, classify_avx512, true, wide_avx512, put_places_avx512)
+DEFINE_SCAN(scan_sse2, "sse2", 0, classify_sse2, false, no_wide, copy_tail, put_places)
+DEFINE_SCAN(scan_avx2, AVX2, 0, classify_avx2, true, wide_avx2, copy_tail, put_places)
+DEFINE_SCAN(scan_avx512, AVX512, 512, classify_avx512, true, wide_avx512, copy_tail_avx512,
+            put_places_avx512)
 
 #define DEFINE_VERSION(NAME, FAMILY, CPU, TARGET)                                                  \
     __attribute__((target(TARGET))) static uint32_t NAME##_##CPU(td_str text, uint32_t from,       \
