@@ -281,27 +281,42 @@ ALWAYS void look_first(row *w)
 
 /* ---- a sweep ---- */
 
+/* How far up pairs are safe from one side: the greatest of all bounds, or of the ranks on the way
+ * to it where these are lower. From the far end on, as each pair on the way is either a bound for
+ * what lies behind it or lets through what comes from there. */
+ALWAYS __m512i reach(const uint16_t *bounds, const uint16_t *ranks, int32_t step, bool ends)
+{
+    __m512i reached = all(0);
+#pragma GCC unroll 16
+    for (int32_t k = WALK; k >= 1; k--) {
+        __m512i bound = load(bounds + k * step);
+        if (ends)
+            bound = _mm512_maskz_mov_epi16(_mm512_cmpeq_epi16_mask(bound, all16(NEVER)), bound);
+        reached = _mm512_min_epu16(reached, load(ranks + k * step));
+        reached = _mm512_max_epu16(reached, bound);
+    }
+    return reached;
+}
+
+ALWAYS __mmask32 safe_below(const row *w, uint32_t i, __m512i rank, bool ends)
+{
+    __m512i left = reach(w->lefts + i, w->ranks + i, -1, ends);
+    __m512i right = reach(w->rights + i, w->ranks + i, 1, ends);
+    return _mm512_cmplt_epu16_mask(rank, _mm512_min_epu16(left, right));
+}
+
 /* Which of 32 pairs can be merged. The lowest bit of codes tells hasty products only: it is set
  * before ranks are compared, so that of equal ones none seems to be higher. */
 ALWAYS uint32_t safe_at(const row *w, uint32_t i)
 {
-    const __m512i none = all16(NONE);
-    __m512i rank = load(w->ranks + i), limit = rank;
-    __mmask32 open = _mm512_cmpneq_epi16_mask(rank, none), safe = 0;
-    limit = _mm512_mask_mov_epi16(limit, _mm512_testn_epi16_mask(rank, all16(1)), none);
-    rank = _mm512_or_si512(rank, all16(1));
-#pragma GCC unroll 8
-    for (uint32_t k = 1; k <= WALK; k++) {
-        safe |= _mm512_mask_cmplt_epu16_mask(open, limit, load(w->lefts + i - k));
-        open = _mm512_mask_cmpgt_epu16_mask(open, load(w->ranks + i - k), rank);
-    }
-    open = safe;
-    safe = 0;
-#pragma GCC unroll 8
-    for (uint32_t k = 1; k <= WALK; k++) {
-        safe |= _mm512_mask_cmplt_epu16_mask(open, limit, load(w->rights + i + k));
-        open = _mm512_mask_cmpgt_epu16_mask(open, load(w->ranks + i + k), rank);
-    }
+    const __m512i none = all16(NONE), odd = all16(1);
+    __m512i rank = load(w->ranks + i);
+    __mmask32 open = _mm512_cmpneq_epi16_mask(rank, none);
+    __mmask32 hasty = _mm512_mask_testn_epi16_mask(open, rank, odd);
+    rank = _mm512_or_si512(rank, odd);
+    __mmask32 safe = open & safe_below(w, i, rank, false);
+    if (__builtin_expect(hasty != 0, 0))
+        safe &= ~hasty | safe_below(w, i, rank, true);
     return safe;
 }
 
