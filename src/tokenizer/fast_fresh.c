@@ -165,9 +165,10 @@ __attribute__((noinline)) static void merge_words(group *g, const uint16_t *word
             spell(g, words[i + k], &lanes[k]);
         tk_merge_lanes(&g->f->bpe->merges, lanes, n);
         for (uint32_t k = 0; k < n; k++) {
-            td_id ids[TK_LANE];
+            td_id room[TK_LANE];
+            uint32_t made;
             td_str word = tk_batch_word(g->b, g->text, words[i + k]);
-            uint32_t made = tk_lane_get(&lanes[k], ids);
+            const td_id *ids = tk_lane_get(&lanes[k], room, &made);
             if (word.len > TK_CACHED_BYTES)
                 tk_long_put(g->c, word, ids, made);
             else

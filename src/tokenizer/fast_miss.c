@@ -171,15 +171,16 @@ static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint6
     if (known != NULL)
         return put_few(sink, known, count, err);
     c->fresh++;
+    tk_lane l;
     ids[0] = tk_entry_answer(f, key, tk_entry_ask(f, key));
+    known = ids;
     if (ids[0] == TK_NO_ID) {
-        tk_lane l;
         tk_spell_lane(f, word, &l);
         tk_merge_lanes(&f->bpe->merges, &l, 1);
-        count = tk_lane_get(&l, ids);
+        known = tk_lane_get(&l, ids, &count);
     }
-    tk_cache_put(c, key, hash, ids, count);
-    return put_few(sink, ids, count, err);
+    tk_cache_put(c, key, hash, known, count);
+    return put_few(sink, known, count, err);
 }
 
 static td_code put_part(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str part,

@@ -40,14 +40,18 @@ static inline void tk_lane_start(tk_lane *l, uint32_t count)
 /* Merges the words of n lanes, n <= TK_LANES, as far as it goes. */
 void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n);
 
-/* The symbols that are left. */
-static inline uint32_t tk_lane_get(const tk_lane *l, td_id *ids)
+/* The symbols that are left; TK_LANE can be read. ids: room for those of the word, used where
+ * they do not lie side by side. */
+static inline const td_id *tk_lane_get(const tk_lane *l, td_id *ids, uint32_t *ret_count)
 {
     uint32_t n = 0;
     uint64_t rest = l->alive & (l->alive - 1); /* not the place in front */
+    *ret_count = (uint32_t)__builtin_popcountll(rest) - 1;
+    if ((l->alive & (l->alive + 1)) == 0)
+        return l->ids + 1;
     for (; (rest & (rest - 1)) != 0; rest &= rest - 1)
         ids[n++] = l->ids[__builtin_ctzll(rest)];
-    return n;
+    return ids;
 }
 
 #endif
