@@ -6,7 +6,7 @@
 #include "tokenizer/model/bpe_lanes.h"
 
 /* While many words are new, more are taken together, so that more are merged side by side. */
-enum { TK_BATCH = 1024, TK_BATCH_WARM = 256 };
+enum { TK_BATCH = 3072, TK_BATCH_WARM = 256 };
 
 /* Words on their way through the cache, one behind the other in the text. */
 typedef struct tk_batch {

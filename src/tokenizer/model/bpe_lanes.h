@@ -8,7 +8,7 @@
 
 #include "tokenizer/model/bpe.h"
 
-enum { TK_LANE = 32 /* symbols of a word at most */, TK_LANE_SHORT = 16, TK_LANES = 64 };
+enum { TK_LANE = 32 /* symbols of a word at most */, TK_LANE_SHORT = 16, TK_LANES = 128 };
 
 /* A word. Its symbols have places 1 and up and keep them while others are merged into them; in
  * front of them and behind them is a place for nothing, which no pair has. */
