@@ -46,11 +46,13 @@ static inline const td_id *tk_lane_get(const tk_lane *l, td_id *ids, uint32_t *r
 {
     uint32_t n = 0;
     uint64_t rest = l->alive & (l->alive - 1); /* not the place in front */
-    *ret_count = (uint32_t)__builtin_popcountll(rest) - 1;
-    if ((l->alive & (l->alive + 1)) == 0)
+    if ((l->alive & (l->alive + 1)) == 0) {
+        *ret_count = 62 - (uint32_t)__builtin_clzll(l->alive);
         return l->ids + 1;
+    }
     for (; (rest & (rest - 1)) != 0; rest &= rest - 1)
         ids[n++] = l->ids[__builtin_ctzll(rest)];
+    *ret_count = n;
     return ids;
 }
 
