@@ -143,7 +143,12 @@ static inline bool write_ids(tk_cache *c, const td_id *ids, uint32_t count, td_i
     memset(e, 0, TK_CACHED_IDS * sizeof *e);
     if (count > TK_CACHED_IDS)
         return put_more(c, ids, count, e);
-    memcpy(e, ids, count * sizeof *ids);
+    /* Copies of a size that is known, the first and the last two. */
+    e[0] = ids[0];
+    if (count > 1) {
+        memcpy(e, ids, 2 * sizeof *ids);
+        memcpy(e + count - 2, ids + count - 2, 2 * sizeof *ids);
+    }
     e[0] |= count << TK_COUNT_SHIFT;
     return true;
 }
