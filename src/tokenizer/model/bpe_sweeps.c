@@ -18,6 +18,7 @@ enum {
     PAD = CHUNK, /* what may be read or written beside the row */
     ROW = TK_LANES * (TK_LANE + 1) + 1,
     ASKED = 256,
+    WORTH = 24, /* places of the row for each pair of a sweep: with fewer pairs lanes are faster */
     WALK = 6, /* pairs that are looked at on each side */
     NONE = 0xFFFE,
     NEVER = 0xFFFF,
@@ -320,18 +321,18 @@ ALWAYS uint32_t safe_at(const row *w, uint32_t i)
     return safe;
 }
 
-/* false: there is no pair that can be merged. */
+/* false: there are too few pairs that can be merged to be worth a sweep. */
 ALWAYS bool find_safe(row *w)
 {
-    uint64_t some = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < w->count; i += CHUNK) {
         uint64_t safe = safe_at(w, PAD + i) | (uint64_t)safe_at(w, PAD + i + 32) << 32;
         if (w->count - i < CHUNK)
             safe &= ((uint64_t)1 << (w->count - i)) - 1;
         w->safe[i / CHUNK] = safe;
-        some |= safe;
+        count += (uint32_t)__builtin_popcountll(safe);
     }
-    return some != 0;
+    return count > w->count / WORTH;
 }
 
 ALWAYS void give_back(row *w, uint32_t from, uint32_t count, uint32_t separator)

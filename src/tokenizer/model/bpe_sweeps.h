@@ -24,8 +24,8 @@
 #include "tokenizer/model/bpe_lanes.h"
 
 #if TD_X86
-/* Merges the words of n lanes, 0 < n <= TK_LANES, as far as sweeps go; m->swept. Returns how many
- * words may have to be merged further: rest. */
+/* Merges the words of n lanes, 0 < n <= TK_LANES, as long as sweeps are worth it; m->swept. Returns
+ * how many words may have to be merged further: rest. */
 uint32_t tk_merge_sweeps(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_lane **rest);
 #endif
 
