@@ -2,7 +2,7 @@
 #include "tokenizer/char_words.h"
 
 /* Words until it is seen whether characters stand alone, and bytes of these that are worth it. */
-enum { EAGER_LOOK = 2, EAGER_WORTH = 24, FIRST_LOOK = 16, LOOK = 256, WORTH = 96 };
+enum { EAGER_LOOK = 2, EAGER_WORTH = 24, LOOK = 1024, WORTH = 96 };
 
 void tk_char_words_start(tk_char_words *w, const tk_bpe *bpe, const tk_cuts *cuts, td_str mark,
                          td_id mark_id)
@@ -70,11 +70,12 @@ static inline const char *scan_threes(const tk_char_words *w, const char *start,
 }
 
 uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, uint32_t *ends,
-                            uint32_t max, bool eager)
+                            uint32_t max, tk_lone_watch *watch)
 {
     const char *start = text.ptr, *end = start + text.len, *p = start + from;
     uint64_t left = next_char(w, &p);
-    uint32_t n = 0, look = eager ? 1 : from == 0 ? FIRST_LOOK : LOOK;
+    bool eager = watch->eager != 0;
+    uint32_t n = 0, look = eager ? 1 : watch->words;
     while (n < max) {
         if ((unsigned char)p[-1] < 0x80) {
             p = scan_ascii(w, start, p, end, ends, &n, max);
@@ -88,7 +89,7 @@ uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, 
                 ends[n++] = (uint32_t)(p - start);
                 break;
             }
-            look = eager ? n + EAGER_LOOK : max;
+            look = n + (eager ? EAGER_LOOK : LOOK);
             continue;
         }
         if (n == max)
@@ -103,5 +104,6 @@ uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, 
             ends[n++] = (uint32_t)(y - start);
         left = right;
     }
+    watch->words = look > n ? look - n : 0;
     return n;
 }

@@ -19,10 +19,17 @@ typedef struct tk_char_words {
 void tk_char_words_start(tk_char_words *w, const tk_bpe *bpe, const tk_cuts *cuts, td_str mark,
                          td_id mark_id);
 
-/* Ends of up to max words from from (a character boundary before the end) on; at least one. Now and
- * then, often if there was one just before (eager), it is seen whether a run of characters begins
- * that stand alone: then there are fewer than max, and the last one ends where the run begins. */
+/* When it is seen whether characters stand alone, from text to text: documents in one language
+ * mostly come together. */
+typedef struct tk_lone_watch {
+    uint32_t words; /* so many before the next time */
+    uint32_t eager; /* not 0: again and again, for there was a run of such just before */
+} tk_lone_watch;
+
+/* Ends of up to max words from from (a character boundary before the end) on; at least one. Where
+ * it is seen that a run of characters begins that stand alone, there are fewer than max, and the
+ * last one ends there. */
 uint32_t tk_char_words_scan(const tk_char_words *w, td_str text, uint32_t from, uint32_t *ends,
-                            uint32_t max, bool eager);
+                            uint32_t max, tk_lone_watch *watch);
 
 #endif

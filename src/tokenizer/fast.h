@@ -74,6 +74,7 @@ typedef struct tk_cache {
     uint32_t fresh_before;  /* the same when it was last seen how many there were, */
     uint32_t looked;        /* and words since then */
     bool settled;           /* they were few */
+    tk_lone_watch watch;
     td_id *more;                             /* the ids of short words that have more than 4 */
     uint32_t more_len;
     td_slab line_table;

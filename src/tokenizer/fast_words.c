@@ -241,7 +241,8 @@ static td_code put_lone(run *r, uint32_t *from, uint32_t end)
         sink->count += count;
     }
     r->b.from = (uint32_t)(p - r->text.ptr);
-    r->eager = r->b.from - *from >= LONE_LONG ? EAGER : r->eager;
+    if (r->b.from - *from >= LONE_LONG)
+        r->cache->watch.eager = EAGER;
     *from = r->b.from;
     return TD_OK;
 }
@@ -263,7 +264,7 @@ static uint32_t scan(const run *r, uint32_t start, uint32_t at, uint32_t end, ui
     const tk_fast *f = r->f;
     if (f->scanner == NULL) /* what stands in front of a word makes no difference there */
         return tk_char_words_scan(f->chars, (td_str){ r->text.ptr, end }, at, words, WORDS,
-                                  r->eager != 0);
+                                  &r->cache->watch);
     td_str piece = { r->text.ptr + start, end - start };
     uint32_t n = f->run(piece, at - start, words, WORDS);
     tk_check_scan(f, piece, at - start, words, n);
@@ -283,7 +284,7 @@ static td_code take_piece(run *r, uint32_t from, uint32_t end)
         at = words[n - 1];
         if (r->f->scanner != NULL)
             continue;
-        r->eager -= r->eager != 0;
+        r->cache->watch.eager -= r->cache->watch.eager != 0;
         if (n < WORDS && at < end)
             TD_TRY(put_lone(r, &at, end));
     }
@@ -307,7 +308,7 @@ td_code tk_fast_start(tk_fast_run *w, const tk_fast *f, tk_cache *cache, tk_ctx 
     w->text = text;
     w->sink = sink;
     w->err = err;
-    w->looked = w->eager = w->flushes = w->b.from = w->b.count = 0;
+    w->looked = w->flushes = w->b.from = w->b.count = 0;
     w->last.piece.len = 0;
     for (uint32_t i = 0; i < TK_WORDS_ADDED; i++)
         w->added[i] = TK_NO_ID;
@@ -342,7 +343,8 @@ td_code tk_fast_spaces(tk_fast_run *w, td_str piece)
     if (!tk_spaces_head(&w->f->marks, w->ctx, piece))
         return tk_fast_piece(w, piece);
     uint32_t end; /* of the first word */
-    tk_char_words_scan(w->f->chars, piece, 0, &end, 1, false);
+    tk_lone_watch none = { UINT32_MAX, 0 };
+    tk_char_words_scan(w->f->chars, piece, 0, &end, 1, &none);
     char *first = td_arena_alloc(&w->ctx->arena, (size_t)end + 1, 1);
     if (first == NULL)
         return tk_nomem(w->ctx, w->err);

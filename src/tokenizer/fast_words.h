@@ -25,7 +25,6 @@ typedef struct tk_fast_run {
     tk_sink *sink;
     td_error *err;
     uint32_t looked;             /* at clock and flag */
-    uint32_t eager;              /* as tk_char_words_scan has it, so many more times */
     uint32_t flushes;            /* how often ids were put out */
     tk_piece_words last;         /* the last piece, if it can be taken again */
     td_id added[TK_WORDS_ADDED]; /* added tokens of late, each at its id modulo the number, */

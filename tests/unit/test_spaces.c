@@ -241,8 +241,45 @@ static void test_pipelines(void **unused)
             run_pipeline(p, round % 3 == 0 ? 10 : 150, round % 8 != 0, round % 5 == 0);
 }
 
+/* Short texts of characters that stand alone are taken without words once one has been seen, and
+ * again as words when others come. */
+static void test_watch(void **unused)
+{
+    (void)unused;
+    size_t pipeline = 0;
+    while (pipelines[pipeline].how != NO_COPY)
+        pipeline++;
+    td_tokenizer *tok = make(pipeline, 150, true, false);
+    td_encoder *fast = td_encoder_new(tok), *general = td_encoder_new(tok);
+    tk_encoder_force(general, TK_FORCE_GENERAL);
+    char text[200];
+    size_t len = 0;
+    for (size_t i = 0; len < sizeof text - 8; i++) {
+        const char *s = loners[i % (sizeof loners / sizeof *loners)];
+        memcpy(text + len, s, strlen(s));
+        len += strlen(s);
+    }
+    for (int round = 0; round < 3; round++) {
+        compare(fast, general, (td_str){ text, len });
+        uint32_t eager = fast->cache.watch.eager;
+        assert_int_not_equal(eager, 0);
+        compare(fast, general, (td_str){ text, 60 });
+        assert_int_equal(fast->cache.watch.eager, eager);
+        for (; fast->cache.watch.eager != 0; eager--) {
+            assert_int_not_equal(eager, 0);
+            compare(fast, general, TD_STR("ab ba"));
+        }
+    }
+    td_encoder_free(fast);
+    td_encoder_free(general);
+    td_tokenizer_free(tok);
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_pipelines) };
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pipelines),
+        cmocka_unit_test(test_watch),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
