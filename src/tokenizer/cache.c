@@ -124,7 +124,7 @@ static bool put_more(tk_cache *c, const td_id *ids, uint32_t count, td_id *ret)
         return false;
     if (count > MORE_IDS - c->more_len)
         forget_more(c);
-    memcpy(c->more + c->more_len, ids, count * sizeof *ids);
+    memcpy(c->more + c->more_len, ids, TK_LANE_SHORT * sizeof *ids);
     *ret = count << TK_COUNT_SHIFT | c->more_len;
     c->more_len += count;
     return true;

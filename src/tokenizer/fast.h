@@ -186,7 +186,8 @@ bool tk_cache_start(tk_cache *c, uint32_t (*hash)(const uint64_t key[2]));
  * there. TK_LANE_SHORT ids can be read where ids has room for as many. */
 const td_id *tk_cache_find(const tk_cache *c, const uint64_t key[2], uint32_t hash, td_id *ids,
                            uint32_t *ret_count);
-/* Puts a short word in that is not there. */
+/* Puts a short word in that is not there. Where there are more than TK_CACHED_IDS ids,
+ * TK_LANE_SHORT of them can be read. */
 void tk_cache_put(tk_cache *c, const uint64_t key[2], uint32_t hash, const td_id *ids,
                   uint32_t count);
 
