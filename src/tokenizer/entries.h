@@ -40,6 +40,8 @@ typedef struct tk_entries {
 
 #define TK_ENTRY_PROVEN ((td_id)1 << 31)
 
+_Static_assert(TK_NO_ID == UINT32_MAX, "all bits, which tk_entry_find relies on");
+
 /* bpe: of byte characters. false: out of memory. */
 bool tk_entries_fill(tk_entries *e, const tk_bpe *bpe);
 void tk_entries_done(tk_entries *e);
@@ -65,18 +67,28 @@ static inline bool tk_entry_line_is_full(const tk_entry_line *l)
     return l->keys[TK_LINE_ENTRIES - 1][1] != 0;
 }
 
-/* The entry with these bytes, as tk_entry_id and tk_entry_is_proven take it; TK_NO_ID: none. */
+/* Which entries of a line have these bytes: a bit each. */
+static inline uint32_t tk_entry_line_has(const tk_entry_line *l, const uint64_t key[2])
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < TK_LINE_ENTRIES; i++)
+        bits |= (uint32_t)(((l->keys[i][0] ^ key[0]) | (l->keys[i][1] ^ key[1])) == 0) << i;
+    return bits;
+}
+
+/* The entry with these bytes, as tk_entry_id and tk_entry_is_proven take it; TK_NO_ID: none.
+ * Whether and where it is in its own line cannot be guessed, so no branch depends on that. */
 static inline td_id tk_entry_find(const tk_entries *e, const uint64_t key[2], uint64_t hash)
 {
     const tk_entry_line *own = tk_entry_line_of(e, hash), *l = own;
-    for (;;) {
-        for (int i = 0; i < TK_LINE_ENTRIES; i++)
-            if (((l->keys[i][0] ^ key[0]) | (l->keys[i][1] ^ key[1])) == 0)
-                return l->ids[i];
-        if ((own->behind >> (hash & 31) & 1) == 0 || !tk_entry_line_is_full(l))
-            return TK_NO_ID;
-        l = tk_entry_line_behind(e, l);
-    }
+    uint32_t there = tk_entry_line_has(l, key);
+    if (((own->behind >> (hash & 31)) & (there == 0)) != 0)
+        while (there == 0 && tk_entry_line_is_full(l)) {
+            l = tk_entry_line_behind(e, l);
+            there = tk_entry_line_has(l, key);
+        }
+    td_id id = l->ids[__builtin_ctz(there | 1u << (TK_LINE_ENTRIES - 1))];
+    return id | (0 - (td_id)(there == 0));
 }
 
 static inline td_id tk_entry_id(td_id found)

@@ -179,6 +179,28 @@ static inline uint32_t tk_place_in(const tk_cache *c, const tk_pair *p, const ui
                                           : 0;
 }
 
+/* A place where it belongs for a word that is new, or waits for its ids there since *ret_new was
+ * true; 0: others have both. Which it is cannot be guessed, so no branch depends on that. */
+static inline uint32_t tk_cache_claim(tk_cache *c, const uint64_t key[2], uint32_t hash,
+                                      bool *ret_new)
+{
+    tk_pair *own = tk_own_pair(c, hash);
+    uint64_t a[2] = { own->keys[0][0], own->keys[0][1] };
+    uint64_t b[2] = { own->keys[1][0], own->keys[1][1] };
+    bool first = tk_same_key(a, key), second = tk_same_key(b, key);
+    bool room = (a[0] | a[1]) == 0, more = (b[0] | b[1]) == 0;
+    uint32_t there = first | second, fits = there | room | more;
+    __asm__("" : "+r"(fits)); /* no branch for each */
+    *ret_new = !there;
+    if (fits == 0)
+        return 0;
+    uint32_t i = second | !(first | room);
+    memcpy(own->keys[i], key, sizeof own->keys[i]);
+    memset(own->ids[i], 0, sizeof own->ids[i]);
+    c->inserted += !there;
+    return (hash & c->own_mask) + (uint32_t)offsetof(tk_pair, ids) + i * (uint32_t)sizeof *own->ids;
+}
+
 /* cache.c */
 /* Makes a table if there is none. The hash of a cache does not change. */
 bool tk_cache_start(tk_cache *c, uint32_t (*hash)(const uint64_t key[2]));

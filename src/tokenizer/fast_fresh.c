@@ -56,17 +56,12 @@ static void put(group *g, uint32_t word, const td_id *ids, uint32_t count)
  * which is asked for. New words tend to come again soon: false: it has come before in the batch. */
 static inline bool is_first(group *g, uint32_t k)
 {
-    const uint64_t *key = g->b->keys[k];
-    uint32_t hash = g->b->hashes[k], *place = &g->b->places[k];
-    const tk_pair *own = tk_own_pair(g->c, hash);
-    *place = tk_place_in(g->c, own, key);
-    if (*place != 0)
-        return false;
-    if (tk_is_full(own))
+    bool is_new;
+    uint32_t hash = g->b->hashes[k], place = tk_cache_claim(g->c, g->b->keys[k], hash, &is_new);
+    g->b->places[k] = place;
+    if (place == 0)
         __builtin_prefetch(tk_other_pair(g->c, hash));
-    else
-        *place = tk_cache_reserve(g->c, key, hash);
-    return true;
+    return is_new;
 }
 
 /* Takes words that come for the first time in the batch, and asks for all places where what they
@@ -119,7 +114,8 @@ static bool is_known_long(const group *g, uint32_t k)
 /* Added tokens and words that are entries get their ids; those that have to be merged are left. */
 static void take_entries(group *g)
 {
-    uint32_t left = 0;
+    tk_cache *c = g->c;
+    uint32_t left = 0, moved = c->moved;
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t k = g->words[i];
         const uint64_t *key = g->b->keys[k];
@@ -129,11 +125,14 @@ static void take_entries(group *g)
         td_id id = tk_key_is_added(key) ? (td_id)key[0]
                    : kept               ? tk_entry_answer(g->f, key, g->hashes[i])
                                         : TK_NO_ID;
-        if (id != TK_NO_ID)
+        bool found = id != TK_NO_ID;
+        if (kept && c->moved == moved) /* the place is its own, and no branch depends on found */
+            *tk_place_ids(c, g->b->places[k]) = found ? id | (td_id)1 << TK_COUNT_SHIFT : 0;
+        else if (found)
             put(g, k, &id, 1);
-        else
-            g->words[left++] = (uint16_t)k;
-        g->c->fresh++;
+        g->words[left] = (uint16_t)k;
+        left += !found;
+        c->fresh++;
     }
     g->count = left;
 }

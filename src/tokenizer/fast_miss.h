@@ -55,8 +55,8 @@ static inline td_id tk_entry_answer(const tk_fast *f, const uint64_t key[2], uin
     tk_entry_key(key, word);
     td_id found = tk_entry_find(&f->entries, word, hash);
     bool whole = f->bpe->ignore_merges && !tk_key_is_part(key);
-    bool counts = found != TK_NO_ID && (whole || tk_entry_is_proven(found));
-    return counts ? tk_entry_id(found) : TK_NO_ID;
+    bool counts = (found != TK_NO_ID) & (whole | tk_entry_is_proven(found));
+    return tk_entry_id(found) | ((td_id)counts - 1); /* TK_NO_ID has all bits */
 }
 
 /* Spells a word of at most TK_LANE bytes. */
