@@ -26,6 +26,18 @@ td_code td_error_in_file(td_error *err, const char *file);
 /* Turns err->offset into line and column, and keeps a window of the source line with a caret. */
 void td_error_locate(td_error *err, td_str source);
 
+/* An empty error where each call needs one: its text, which nobody reads before there is a message,
+ * is not zeroed. */
+static inline void td_error_start(td_error *err)
+{
+    err->code = TD_OK;
+    err->line = err->column = 0;
+    err->offset = TD_NO_OFFSET;
+    err->message_index = -1;
+    err->message = err->file = err->excerpt = NULL;
+    err->message_len = 0;
+}
+
 #define TD_TRY(expr)                                                                               \
     do {                                                                                           \
         td_code td_try_ = (expr);                                                                  \

@@ -58,6 +58,17 @@ static size_t sequence(const unsigned char *s, size_t n, bool surrogates)
     return len;
 }
 
+static inline size_t ascii_words(td_str s)
+{
+    size_t i = 0;
+    uint64_t w;
+    while (i + 8 <= s.len && (memcpy(&w, s.ptr + i, 8), (w & 0x8080808080808080u) == 0))
+        i += 8;
+    while (i < s.len && ((unsigned char)s.ptr[i] & 0x80) == 0)
+        i++;
+    return i;
+}
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(TD_NO_SIMD)
 
 #include <immintrin.h>
@@ -108,7 +119,7 @@ __attribute__((target("ssse3"))) static __m128i pair_errors(__m128i v, __m128i b
 
 /* Where the first 64 bytes from i on begin that are not all ASCII. The next ones are asked for well
  * ahead: a text that is looked at for the first time comes from far away. */
-static size_t skip_ascii(td_str s, size_t i)
+static inline size_t skip_ascii(td_str s, size_t i)
 {
     enum { AHEAD = 1536 };
     for (; i + 64 <= s.len; i += 64) {
@@ -120,6 +131,25 @@ static size_t skip_ascii(td_str s, size_t i)
         __builtin_prefetch(s.len - i > AHEAD ? s.ptr + i + AHEAD : s.ptr);
     }
     return i;
+}
+
+/* Bit i: byte i of the sixteen at p is not ASCII. */
+static inline unsigned high16(const char *p)
+{
+    return (unsigned)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* Bytes of ASCII at the start of s, of at least sixteen. */
+static size_t ascii_blocks(td_str s)
+{
+    size_t i = skip_ascii(s, 0);
+    for (; i + 16 <= s.len; i += 16) {
+        unsigned high = high16(s.ptr + i);
+        if (high != 0)
+            return i + (unsigned)__builtin_ctz(high);
+    }
+    unsigned high = high16(s.ptr + s.len - 16); /* and some before i once more, which are ASCII */
+    return high != 0 ? s.len - 16 + (unsigned)__builtin_ctz(high) : s.len;
 }
 
 /* A character boundary up to which s is valid: at least all but the last block and the one that
@@ -161,6 +191,11 @@ static size_t skip_valid(td_str s, bool surrogates)
 
 #else
 
+static size_t ascii_blocks(td_str s)
+{
+    return ascii_words(s);
+}
+
 static size_t skip_valid(td_str s, bool surrogates)
 {
     (void)s;
@@ -169,6 +204,11 @@ static size_t skip_valid(td_str s, bool surrogates)
 }
 
 #endif
+
+size_t td_utf8_ascii_run(td_str s)
+{
+    return s.len >= 16 ? ascii_blocks(s) : ascii_words(s);
+}
 
 /* The same again without vectors. */
 static void check_skipped(td_str s, size_t skipped, bool surrogates)

@@ -74,6 +74,8 @@ static inline size_t td_utf8_put(char *out, uint32_t c)
 /* Code points in valid text. */
 size_t td_utf8_count(td_str s);
 bool td_utf8_is_ascii(td_str s);
+/* Bytes of ASCII at the start of s. */
+size_t td_utf8_ascii_run(td_str s);
 /* Offset of the first byte that is not part of valid UTF-8 (surrogates and overlong forms are
  * invalid too); s.len when all is valid. */
 size_t td_utf8_check_strict(td_str s);

@@ -157,7 +157,9 @@ static td_code begin(td_encoder *enc, td_str *given, unsigned flags, td_error *e
         return td_fail(err, TD_E_TOKENIZER, "%s", enc->tok->no_texts);
     if (text.len > TK_TEXT_MAX)
         return td_fail(err, TD_E_LIMIT, "text is longer than %d bytes", TK_TEXT_MAX);
-    size_t good = td_utf8_check_strict(text);
+    size_t ascii = td_utf8_ascii_run(text), good = ascii;
+    if (ascii != text.len)
+        good += td_utf8_check_strict(td_str_from_offset(text, ascii));
     if (good != text.len)
         return td_fail_at(err, TD_E_TOKENIZER, good, "text is not valid UTF-8 at byte %zu", good);
     const void *ptr = text.ptr;
@@ -167,6 +169,7 @@ static td_code begin(td_encoder *enc, td_str *given, unsigned flags, td_error *e
     ctx->matches = (tk_matches){ 0 };
     ctx->pieces = (tk_pieces){ 0 };
     ctx->input = *given = text;
+    ctx->ascii = ascii == text.len;
     ctx->inside = (flags & TK_ENCODE_INSIDE) != 0;
     ctx->joined = (flags & TK_ENCODE_JOINED) != 0;
     ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || enc->tok->always_track;
@@ -254,6 +257,8 @@ static td_code count_ids(td_encoder *enc, td_str text, unsigned flags, size_t *r
 /* Callers may pass no error. */
 static td_code hand_over(td_code code, td_error *local, td_error *err)
 {
+    if ((code | local->code) == TD_OK)
+        return TD_OK; /* nothing to free */
     if (code != TD_OK && err != NULL)
         td_error_move(err, local);
     td_error_clear(local);
@@ -263,7 +268,8 @@ static td_code hand_over(td_code code, td_error *local, td_error *err)
 td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids, td_error *err)
 {
     tk_encoding e = { 0 };
-    td_error local = TD_ERROR_INIT;
+    td_error local;
+    td_error_start(&local);
     TD_TRY(hand_over(tk_encode(enc, text, flags, &e, &local), &local, err));
     bool offsets = (flags & TD_ENCODE_OFFSETS) != 0;
     *ret_ids = (td_ids){ .ids = e.ids,
@@ -275,7 +281,8 @@ td_code td_encode(td_encoder *enc, td_str text, unsigned flags, td_ids *ret_ids,
 
 td_code td_count(td_encoder *enc, td_str text, unsigned flags, size_t *ret_count, td_error *err)
 {
-    td_error local = TD_ERROR_INIT;
+    td_error local;
+    td_error_start(&local);
     td_code code = count_ids(enc, text, flags & ~(unsigned)TD_ENCODE_OFFSETS, ret_count, &local);
     return hand_over(code, &local, err);
 }

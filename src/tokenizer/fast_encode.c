@@ -53,7 +53,7 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_fast_run
     if (tok->fast->marks.mark.len != 0 && tok->added.normalized == NULL)
         return tk_fast_spaces(w, piece);
     tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
-    if (tok->norm != NULL)
+    if (tok->norm != NULL && !(ctx->ascii && tok->norm->keeps_ascii))
         TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));
     enc->changed |= text.ptr != piece.ptr;
     td_str s = { text.ptr, text.len };

@@ -93,6 +93,7 @@ typedef struct tk_ctx {
     const td_tokenizer *tok;
     td_arena arena;
     td_str input;    /* the original text */
+    bool ascii;      /* it is ASCII */
     bool track;      /* keep alignments */
     bool code_points; /* post-processing sees offsets in code points, as in the reference */
     bool inside;     /* the input stands behind other text, which is counted elsewhere */
@@ -124,6 +125,7 @@ struct tk_norm {
     /* Texts made here can hold characters that stand for no original text at all. Alignments then
      * steer later steps, so they are always tracked. */
     bool zero_width;
+    bool keeps_ascii;            /* what is ASCII stays as it is */
     const tk_norm *const *parts; /* of a Sequence */
     uint32_t part_count;
 };

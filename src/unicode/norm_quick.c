@@ -3,28 +3,9 @@
  * A text is in a form when each character is allowed in it (a bit of norm_flags) and no mark
  * stands behind one of a higher combining class. ASCII is skipped by vectors, and so is what
  * much text is of, where the CPU has them; all else is looked up. */
-#include <string.h>
-
 #include "base/utf8.h"
 #include "unicode/generated/norm.h"
 #include "unicode/norm.h"
-
-/* Bytes of ASCII at s[0..len). */
-static size_t ascii_run(const char *s, size_t len)
-{
-    size_t i = 0;
-    while (i + 64 <= len) {
-        uint64_t w[8];
-        memcpy(w, s + i, 64);
-        uint64_t any = w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7];
-        if ((any & 0x8080808080808080u) != 0)
-            break;
-        i += 64;
-    }
-    while (i < len && ((unsigned char)s[i] & 0x80) == 0)
-        i++;
-    return i;
-}
 
 enum { RUN = 256, SKIP = 64 /* bytes before skipping is tried again */ };
 
@@ -54,7 +35,7 @@ norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
     const char *skip = form == TD_NFC && norm_can_skip() ? p : end; /* to be tried from here on */
     while (p < end) {
         if (((unsigned char)*p & 0x80) == 0) {
-            p += ascii_run(p, (size_t)(end - p));
+            p += td_utf8_ascii_run((td_str){ p, (size_t)(end - p) });
             span.safe = (size_t)(p - s.ptr) - 1;
             last = 0;
             continue;

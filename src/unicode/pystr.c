@@ -52,17 +52,6 @@ static int lower_in(td_str s, const char *next, uint32_t c, uint32_t out[3])
     return 1;
 }
 
-static size_t ascii_run(const char *p, const char *end)
-{
-    size_t n = 0, all = (size_t)(end - p);
-    uint64_t w;
-    while (n + 8 <= all && (memcpy(&w, p + n, 8), (w & 0x8080808080808080u) == 0))
-        n += 8;
-    while (n < all && ((unsigned char)p[n] & 0x80) == 0)
-        n++;
-    return n;
-}
-
 /* Appends n bytes of ASCII with the letters from first to first + 25 changed in case. */
 static td_code put_ascii(td_buf *out, const char *p, size_t n, unsigned char first)
 {
@@ -87,7 +76,7 @@ static td_code map_all(td_buf *out, td_str s, map_fn map, unsigned char first)
     td_code code = TD_OK;
     while (code == TD_OK && p < end) {
         if (((unsigned char)*p & 0x80) == 0) {
-            size_t run = ascii_run(p, end);
+            size_t run = td_utf8_ascii_run((td_str){ p, (size_t)(end - p) });
             code = put_ascii(out, p, run, first);
             p += run;
             continue;

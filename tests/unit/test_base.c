@@ -1,5 +1,7 @@
 #include "test.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -112,6 +114,23 @@ static void utf8_check_finds_the_first_bad_byte(void **state)
     assert_int_equal(td_utf8_check(TD_STR("\xC0\x80")), 0);
 }
 
+static void ascii_runs_end_at_the_first_other_byte(void **state)
+{
+    (void)state;
+    for (size_t len = 1; len <= 200; len++) {
+        char *exact = malloc(len); /* so that reading beyond the end shows */
+        assert_non_null(exact);
+        memset(exact, 'a', len);
+        assert_int_equal(td_utf8_ascii_run((td_str){ exact, len }), len);
+        for (size_t at = len; at-- > 0;) { /* others behind the first one change nothing */
+            exact[at] = (char)0x80;
+            assert_int_equal(td_utf8_ascii_run((td_str){ exact, len }), at);
+        }
+        free(exact);
+    }
+    assert_int_equal(td_utf8_ascii_run((td_str){ NULL, 0 }), 0);
+}
+
 static void str_finds_forward_and_backward(void **state)
 {
     (void)state;
@@ -190,6 +209,7 @@ int main(void)
         cmocka_unit_test(utf8_check_finds_the_first_bad_byte),
         cmocka_unit_test(str_finds_forward_and_backward),
         cmocka_unit_test(utf8_check_agrees_with_the_table),
+        cmocka_unit_test(ascii_runs_end_at_the_first_other_byte),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -501,21 +501,55 @@ static void test_no_room(void **unused)
     tk_cache_done(&c);
 }
 
+/* A model of 256 bytes and some more in JSON: what stands before the entry of more. */
+static void put_bytes(td_buf *b, const char *normalizer, bool ignore_merges)
+{
+    td_buf_printf(b,
+                  "{\"added_tokens\": [], \"normalizer\": %s, \"pre_tokenizer\": {\"type\": "
+                  "\"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+                  "\"use_regex\": true}, \"model\": {\"type\": \"BPE\", "
+                  "\"ignore_merges\": %s, \"merges\": [], \"vocab\": {",
+                  normalizer, ignore_merges ? "true" : "false");
+    for (int i = 0; i < 256; i++) {
+        put_text(b, (char[]){ (char)i }, 1);
+        td_buf_printf(b, ": %d, ", i);
+    }
+}
+
+/* What is ASCII is not normalized, the text behind it is. */
+static void test_ascii_and_others(void **unused)
+{
+    (void)unused;
+    static const char *const forms[] = { "NFC", "NFD", "NFKC", "NFKD" };
+    static const char *const texts[] = { "abc", "e\xCC\x81", "abc", "abc e\xCC\x81", "\xC3\xA9 a",
+                                         "\xEF\xAC\x81", "" };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        td_buf b = { 0 };
+        char normalizer[32];
+        snprintf(normalizer, sizeof normalizer, "{\"type\": \"%s\"}", forms[i]);
+        put_bytes(&b, normalizer, false);
+        td_buf_put(&b, TD_STR("\"no\": 256}}}"));
+        td_buf_byte(&b, '\0');
+        td_tokenizer *tok = load(b.ptr);
+        assert_non_null(tok->fast);
+        td_encoder *enc = td_encoder_new(tok), *general = td_encoder_new(tok);
+        tk_encoder_force(general, TK_FORCE_GENERAL);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            compare(enc, general, td_str_from(texts[k]));
+        td_encoder_free(enc);
+        td_encoder_free(general);
+        td_tokenizer_free(tok);
+        td_buf_done(&b);
+    }
+}
+
 /* Under ignore_merges a long word that is an entry is that entry; as a part of a word it is merged,
  * whichever comes first. */
 static void test_long_parts(void **unused)
 {
     (void)unused;
     td_buf b = { 0 };
-    td_buf_put(&b,
-               TD_STR("{\"added_tokens\": [], \"normalizer\": null, \"pre_tokenizer\": {\"type\": "
-                      "\"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
-                      "\"use_regex\": true}, \"model\": {\"type\": \"BPE\", "
-                      "\"ignore_merges\": true, \"merges\": [], \"vocab\": {"));
-    for (int i = 0; i < 256; i++) {
-        put_text(&b, (char[]){ (char)i }, 1);
-        td_buf_printf(&b, ": %d, ", i);
-    }
+    put_bytes(&b, "null", true);
     td_buf_put(&b, TD_STR("\"aaaaaaaaaaaaaaaaaaaa\": 256}}}"));
     td_buf_byte(&b, '\0');
     static const char *const texts[] = {
@@ -549,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_new_words_again),
         cmocka_unit_test(test_added_tokens),
+        cmocka_unit_test(test_ascii_and_others),
         cmocka_unit_test(test_long_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static td_code make(const tk_at *at, const char *type, td_norm_form form, const 
     unicode_norm *n = TK_NEW(at->load, unicode_norm);
     if (n == NULL)
         return TD_E_INTERNAL;
-    *n = (unicode_norm){ { .type = type, .apply = apply }, form };
+    *n = (unicode_norm){ { .type = type, .apply = apply, .keeps_ascii = true }, form };
     *ret = &n->base;
     return TD_OK;
 }
