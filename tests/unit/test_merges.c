@@ -36,7 +36,7 @@ static const td_id firsts[] = { 0, 300, 1 << 20 };
 
 static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
 {
-    tk_lane lanes[TK_LANES];
+    tk_lane lanes[TK_LANES], other[TK_LANES], *others[TK_LANES];
     td_id words[TK_LANES][TK_LANE], room[TK_LANE];
     uint32_t counts[TK_LANES];
     for (uint32_t i = 0; i < n; i++) {
@@ -47,11 +47,18 @@ static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
             tk_lane_ids(&lanes[i])[k] = words[i][k] + first;
         }
         tk_lane_start(&lanes[i], counts[i]);
+        other[i] = lanes[i];
+        others[i] = &other[i];
     }
     tk_merge_lanes(m, lanes, n);
+    tk_merge_in_turn(m, others, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t want = merge_plainly(table, merge_count, words[i], NULL, counts[i]), count;
         const td_id *ids = tk_lane_get(&lanes[i], room, &count);
+        assert_int_equal(count, want);
+        for (uint32_t k = 0; k < want; k++)
+            assert_int_equal(ids[k], words[i][k] + first);
+        ids = tk_lane_get(&other[i], room, &count);
         assert_int_equal(count, want);
         for (uint32_t k = 0; k < want; k++)
             assert_int_equal(ids[k], words[i][k] + first);
@@ -69,7 +76,7 @@ static void test_side_by_side(void **unused)
         tk_merges m = { 0 };
         assert_true(tk_merges_fill(&m, moved, merge_count, first + IDS));
         for (int i = 0; i < 10; i++)
-            check_lanes(&m, first, 1 + pick(TK_LANES));
+            check_lanes(&m, first, 1 + pick(pick(2) == 0 ? 8 : TK_LANES));
         tk_merges_done(&m);
     }
 }

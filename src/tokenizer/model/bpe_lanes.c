@@ -1,6 +1,7 @@
 /* bpe_lanes.c - the steps of bpe_lanes.h. */
 #include "tokenizer/model/bpe_lanes.h"
 
+#include "tokenizer/model/bpe_few.h"
 #include "tokenizer/model/bpe_sweeps.h"
 
 #if TD_X86
@@ -181,26 +182,37 @@ __attribute__((target(AVX2))) static void run_avx2(table t, tk_lane *const *lane
 }
 #endif
 
-/* Fewer words than this are not worth a sweep. */
-enum { SWEPT_MIN = 4 };
-
-void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n)
+void tk_merge_in_turn(const tk_merges *m, tk_lane *const *lanes, uint32_t n)
 {
     table t = { m, m->slots, m->filter, m->groups, m->filter_shift, m->id_bits };
-    tk_lane *rest[TK_LANES];
 #if TD_X86
-    td_cpu cpu = td_cpu_best();
-    if (cpu >= TD_CPU_AVX512 && m->swept && n >= SWEPT_MIN) {
-        n = tk_merge_sweeps(m, lanes, n, rest);
-    } else
-#endif
-        for (uint32_t i = 0; i < n; i++)
-            rest[i] = &lanes[i];
-#if TD_X86
-    if (cpu >= TD_CPU_AVX2) {
-        run_avx2(t, rest, n);
+    if (td_cpu_best() >= TD_CPU_AVX2) {
+        run_avx2(t, lanes, n);
         return;
     }
 #endif
-    run(t, rest, n, least_scalar);
+    run(t, lanes, n, least_scalar);
+}
+
+enum {
+    SWEPT_MIN = 5, /* fewer words than this are not worth a sweep */
+    FEW_MAX = 8,   /* of more, each waits long enough for the others in its turn */
+};
+
+void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n)
+{
+    tk_lane *rest[TK_LANES];
+    for (uint32_t i = 0; i < n; i++)
+        rest[i] = &lanes[i];
+#if TD_X86
+    if (td_cpu_best() >= TD_CPU_AVX512 && m->square_end != 0) {
+        if (m->swept && n >= SWEPT_MIN)
+            n = tk_merge_sweeps(m, lanes, n, rest);
+        if (n <= FEW_MAX) {
+            tk_merge_few(m, rest, n);
+            return;
+        }
+    }
+#endif
+    tk_merge_in_turn(m, rest, n);
 }

@@ -40,6 +40,9 @@ static inline void tk_lane_start(tk_lane *l, uint32_t count)
 /* Merges the words of n lanes, n <= TK_LANES, as far as it goes. */
 void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n);
 
+/* The same without AVX-512: a step of each word in turn. */
+void tk_merge_in_turn(const tk_merges *m, tk_lane *const *lanes, uint32_t n);
+
 /* The symbols that are left; TK_LANE can be read. ids: room for those of the word, used where
  * they do not lie side by side. */
 static inline const td_id *tk_lane_get(const tk_lane *l, td_id *ids, uint32_t *ret_count)
