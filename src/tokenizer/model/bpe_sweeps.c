@@ -284,16 +284,21 @@ ALWAYS void look_first(row *w)
 
 /* How far up pairs are safe from one side: the greatest of all bounds, or of the ranks on the way
  * to it where these are lower. From the far end on, as each pair on the way is either a bound for
- * what lies behind it or lets through what comes from there. */
-ALWAYS __m512i reach(const uint16_t *bounds, const uint16_t *ranks, int32_t step, bool ends)
+ * what lies behind it or lets through what comes from there. Both come in two parts, one behind the
+ * other; from: where the pairs themselves begin. */
+ALWAYS __m512i reach(const __m512i *bounds, const __m512i *ranks, int from, int step, bool ends)
 {
+    const __m512i number = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,
+                                            17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2,
+                                            1, 0);
     __m512i reached = all(0);
 #pragma GCC unroll 16
-    for (int32_t k = WALK; k >= 1; k--) {
-        __m512i bound = load(bounds + k * step);
+    for (int k = WALK; k >= 1; k--) {
+        __m512i at = _mm512_add_epi16(number, all16((uint16_t)(from + k * step)));
+        __m512i bound = _mm512_permutex2var_epi16(bounds[0], at, bounds[1]);
         if (ends)
             bound = _mm512_maskz_mov_epi16(_mm512_cmpeq_epi16_mask(bound, all16(NEVER)), bound);
-        reached = _mm512_min_epu16(reached, load(ranks + k * step));
+        reached = _mm512_min_epu16(reached, _mm512_permutex2var_epi16(ranks[0], at, ranks[1]));
         reached = _mm512_max_epu16(reached, bound);
     }
     return reached;
@@ -301,8 +306,11 @@ ALWAYS __m512i reach(const uint16_t *bounds, const uint16_t *ranks, int32_t step
 
 ALWAYS __mmask32 safe_below(const row *w, uint32_t i, __m512i rank, bool ends)
 {
-    __m512i left = reach(w->lefts + i, w->ranks + i, -1, ends);
-    __m512i right = reach(w->rights + i, w->ranks + i, 1, ends);
+    __m512i ranks[3] = { load(w->ranks + i - 32), load(w->ranks + i), load(w->ranks + i + 32) };
+    __m512i lefts[2] = { load(w->lefts + i - 32), load(w->lefts + i) };
+    __m512i rights[2] = { load(w->rights + i), load(w->rights + i + 32) };
+    __m512i left = reach(lefts, ranks, 32, -1, ends);
+    __m512i right = reach(rights, ranks + 1, 0, 1, ends);
     return _mm512_cmplt_epu16_mask(rank, _mm512_min_epu16(left, right));
 }
 
