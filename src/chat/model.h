@@ -14,8 +14,9 @@
 /* What decoding does beside td_decode; see model_decode.h. */
 typedef struct td_decode_rules {
     bool cleans_up, joins_words, drops_times, groups;
-    bool has_pad;
+    bool has_pad, has_prompt, has_start; /* such a token */
     td_id pad;
+    td_id prompt, start; /* what begins a prompt, and what is behind it, for drops_times */
 } td_decode_rules;
 
 /* What made the tokenizer differ from its file as it stands; td_model_describe names them. */

@@ -1,5 +1,5 @@
 /* model_decode.c - what some classes do around decoding: cleaning up spaces, joining words that end
- * with a mark, dropping timestamps, taking repeated ids once. */
+ * with a mark, dropping timestamps and prompts, taking repeated ids once. */
 #include "chat/model_decode.h"
 
 #include <string.h>
@@ -13,6 +13,17 @@ static bool is_true(const td_dict *d, const char *key, bool missing)
 {
     const td_value *v = d != NULL ? td_dict_find(d, td_str_from(key)) : NULL;
     return v != NULL && v->tag == TD_V_BOOL ? v->as.boolean : missing;
+}
+
+/* The id of a token, or of the unknown one where there is no such token. */
+static bool id_or_unknown(const td_model *m, td_str text, td_id *ret)
+{
+    if (td_token_id(m->tokenizer, text, ret))
+        return true;
+    for (size_t i = 0; i < m->named.count; i++)
+        if (td_str_eq(m->named.items[i].name, TD_STR("unk_token")))
+            return td_token_id(m->tokenizer, m->named.items[i].token.text, ret);
+    return false;
 }
 
 void td_model_decode_setup(td_model *m, const td_dict *tok_config, td_str kind)
@@ -35,6 +46,10 @@ void td_model_decode_setup(td_model *m, const td_dict *tok_config, td_str kind)
             m->decode.has_pad =
                 td_token_id(m->tokenizer, m->named.items[i].token.text, &m->decode.pad);
     }
+    if (!m->decode.drops_times)
+        return;
+    m->decode.has_prompt = id_or_unknown(m, TD_STR("<|startofprev|>"), &m->decode.prompt);
+    m->decode.has_start = id_or_unknown(m, TD_STR("<|startoftranscript|>"), &m->decode.start);
 }
 
 /* Replaces all of one text by a shorter or equal one, in place. */
@@ -121,12 +136,26 @@ static td_code group(const td_decode_rules *rules, td_buf *scratch, const td_id 
     return TD_OK;
 }
 
+/* Without the prompt that ids begin with: all of them, where no transcript follows. */
+static void skip_prompt(const td_decode_rules *rules, const td_id **ids, size_t *count)
+{
+    if (!rules->has_prompt || *count == 0 || (*ids)[0] != rules->prompt)
+        return;
+    size_t at = 0;
+    while (at < *count && !(rules->has_start && (*ids)[at] == rules->start))
+        at++;
+    *ids += at;
+    *count -= at;
+}
+
 td_code td_model_decode(const td_model *m, td_encoder *enc, const td_id *ids, size_t count,
                         unsigned flags, td_buf *scratch, td_str *ret, td_error *err)
 {
     const td_decode_rules *rules = &m->decode;
     if (rules->groups)
         TD_TRY(group(rules, scratch, &ids, &count, err));
+    if ((flags & TD_DECODE_SKIP_SPECIAL) != 0)
+        skip_prompt(rules, &ids, &count);
     TD_TRY(td_decode(enc, ids, count, flags, ret, err));
     if (!rules->cleans_up && !rules->joins_words && !rules->drops_times)
         return TD_OK;
