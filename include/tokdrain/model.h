@@ -75,7 +75,7 @@ TD_API td_tokenizer *td_model_tokenizer(const td_model *model);
 
 /* One chat template of the model; views live as long as the model. */
 typedef struct td_model_template {
-    const char *name; /* "default", "tool_use", ... */
+    td_str name;      /* "default", "tool_use", ...; may hold NUL */
     const char *file; /* where it was found: "chat_template.jinja", "tokenizer_config.json" */
     td_str source;
     const td_template *compiled; /* NULL: it does not compile, td_template_new tells why */

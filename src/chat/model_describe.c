@@ -72,7 +72,7 @@ static void put_templates(writer *w, const td_model *m)
         const td_model_template *t = &m->templates[i];
         raw(w, i == 0 ? "{" : ", {");
         w->comma = false;
-        member(w, "name", td_str_from(t->name));
+        member(w, "name", t->name);
         member(w, "file", td_str_from(t->file));
         key(w, "bytes");
         if (w->code == TD_OK)

@@ -14,7 +14,7 @@
 static td_model_template *find(const td_model *m, td_str name)
 {
     for (size_t i = 0; i < m->template_count; i++) {
-        if (td_str_eq(td_str_from(m->templates[i].name), name))
+        if (td_str_eq(m->templates[i].name, name))
             return &m->templates[i];
     }
     return NULL;
@@ -33,8 +33,8 @@ td_code td_model_add_template(td_model *m, td_str name, const char *file, td_str
             memcpy(more, m->templates, m->template_count * sizeof *more);
         m->templates = more;
         slot = &more[m->template_count];
-        *slot = (td_model_template){ .name = td_arena_text(&m->arena, name) };
-        if (slot->name == NULL)
+        *slot = (td_model_template){ .name = td_arena_copy(&m->arena, name) };
+        if (slot->name.ptr == NULL)
             return td_arena_fail(&m->arena, err);
         m->template_count++;
     }
@@ -192,7 +192,7 @@ td_code td_model_find_templates(td_model *m, const char *dir, const td_dict *tok
     TD_TRY(templates_from_files(m, dir, &found, err));
     if (found) {
         m->templates_are_map =
-            m->template_count > 1 || strcmp(m->templates[0].name, "default") != 0;
+            m->template_count > 1 || !td_str_eq(m->templates[0].name, TD_STR("default"));
         return TD_OK;
     }
     const td_value *v =

@@ -77,8 +77,9 @@ static td_code compile_rounds(jj_compiler *c, jj_node *n, jj_frame_info *body,
         loops += o->kind == JJ_NEST_LOOP;
     if (loops >= LOOPS_MAX)
         return jj_compile_error(c, n->at, "more than %d nested loops", LOOPS_MAX);
-    uint32_t hops, slot, end, ran, mode = extended | (n->flags & JJ_F_RECURSIVE) << 1;
+    uint32_t hops, slot, end, ran, mode = (n->flags & JJ_F_RECURSIVE) != 0 ? 2 : 0;
     jj_ident loop;
+    mode |= extended ? 1 : 0;
     c->at = n->b->at;
     if (n->c != NULL)
         TD_TRY(jj_emit(c, JJ_O_FOR_FILTER, mode, 0, filter_func));

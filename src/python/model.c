@@ -244,8 +244,7 @@ static PyObject *model_templates(PyObject *obj, PyObject *unused)
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list != NULL && i < count; i++) {
         td_model_template t = td_model_template_at(model, i);
-        PyObject *pair = Py_BuildValue("(NN)", tdpy_text((td_str){ t.name, strlen(t.name) }),
-                                       tdpy_text(t.source));
+        PyObject *pair = Py_BuildValue("(NN)", tdpy_text(t.name), tdpy_text(t.source));
         if (pair == NULL || PyList_SetItem(list, (Py_ssize_t)i, pair) < 0)
             Py_CLEAR(list);
     }

@@ -308,11 +308,7 @@ static inline bool is_chosen(const char *p, uint8_t bits)
 /* Which byte of w, as it lies in memory, is the first that is not 0. */
 static inline size_t first_byte(uint64_t w)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return (size_t)__builtin_clzll(w) / 8;
-#else
     return (size_t)__builtin_ctzll(w) / 8;
-#endif
 }
 
 /* The first chosen place of [at, end), or end; four bytes stand before at. */

@@ -7,6 +7,8 @@
 
 #include "tokenizer/fast.h"
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are read as numbers");
+
 /* The top byte of a key is the length of its word, or says what it is that fits no key. */
 enum {
     TK_KEY_PART = 0x80, /* beside the length: a part of a word, not a word (fast_miss.c) */

@@ -203,7 +203,12 @@ static const char *picked(const td_model *m, const char *asked, bool tools)
     td_error_clear(&err);
     if (code != TD_OK)
         return "error";
-    return i == SIZE_MAX ? "text" : m->templates[i].name;
+    static char found[32];
+    td_str own = i == SIZE_MAX ? TD_STR("text") : m->templates[i].name;
+    assert_true(own.len < sizeof found);
+    memcpy(found, own.ptr, own.len);
+    found[own.len] = '\0';
+    return found;
 }
 
 static void test_one_template(void **state)
@@ -235,6 +240,25 @@ static void test_templates_by_name(void **state)
     assert_string_equal(picked(m, "broken", true), "broken");
     assert_string_equal(picked(m, "other", true), "text");
     assert_null(td_model_template_at(m, 2).compiled); /* fails its use only */
+    td_model_free(m);
+}
+
+static void test_names_with_nul(void **state)
+{
+    (void)state;
+    write_file("tokenizer_config.json",
+               "{\"chat_template\": {\"default\": \"d\", \"a\\u0000b\": \"1\", \"a\": \"2\", "
+               "\"a\\u0000c\": \"3\"}}");
+    td_model *m = templates_of();
+    assert_int_equal(td_model_template_count(m), 4);
+    assert_str(td_model_template_at(m, 1).name, "a\0b");
+    assert_str(td_model_template_at(m, 2).name, "a");
+    size_t index;
+    for (size_t i = 1; i < 4; i++) {
+        td_str name = td_model_template_at(m, i).name;
+        assert_int_equal(td_model_pick_template(m, name, false, &index, NULL), TD_OK);
+        assert_int_equal(index, i);
+    }
     td_model_free(m);
 }
 
@@ -310,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_added_tokens_decoder_beats_the_other_files),
         IN_DIR(test_one_template),
         IN_DIR(test_templates_by_name),
+        IN_DIR(test_names_with_nul),
         IN_DIR(test_files_beat_the_configuration),
         IN_DIR(test_no_template),
         IN_DIR(test_what_cannot_be_loaded),
