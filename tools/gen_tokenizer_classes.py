@@ -63,6 +63,9 @@ LANGUAGES = {  # option, its default, what stands around it in the token
     "SeamlessM4TTokenizer": ("src_lang", "eng", "__"),
 }
 NEEDED = {"MarkupLMTokenizer": {"tags_dict": {"a": 0}}}  # options that have no default
+# Its vocabulary is fixed, so tokens of our own cannot show what goes where.
+FIXED = {"EsmcTokenizer": {"unk_token": "@unk_token@", "post": "cls_token A eos_token"}}
+UNSET_BOS = {"EsmcTokenizer": "cls_token"}  # what is taken for it
 CHARSMAP = base64.b64encode(struct.pack("<I", 1024) + bytes(1024) + b"\0").decode()
 FILLERS = 200
 
@@ -103,14 +106,14 @@ class Probe:
         self.language = "de_DE" if name == "MBart50Tokenizer" else "piece9"
         more = [p for p in parameters(self.cls) if p.endswith("_token") and p not in STANDARD
                 and not p.startswith("add_")]
-        self.names = [] if name == "EsmcTokenizer" else STANDARD + more
+        self.names = [] if name in FIXED else STANDARD + more
 
-    def load(self, config, charsmap=False, has_post=True, special_map=None):
+    def load(self, config, charsmap=False, has_post=True, special_map=None, more=(".",)):
         kind = getattr(self.cls.model, "__name__", None)
         if kind is None:
             kind = "WordPiece" if "Former" in self.name else "Unigram"
         pieces = [f"piece{i}" for i in range(FILLERS)] + [f"given-{n}" for n in self.names]
-        pieces += ["de_DE", "<|startoftranscript|>", "<|notimestamps|>"]
+        pieces += ["de_DE", "<|startoftranscript|>", "<|notimestamps|>", *more]
         if kind == "Unigram":  # some pieces must be found
             pieces = ["first", *pieces, "<unk>", "[UNK]", "[CLS]", "[SEP]"]
             model = {"type": kind, "unk_id": 0, "vocab": [[p, 0.0] for p in pieces]}
@@ -135,8 +138,9 @@ class Probe:
             map_file.write_text(json.dumps(special_map))
         return self.cls.from_pretrained(str(self.folder))
 
-    def given(self):
-        own = {n: f"given-{n}" for n in self.names} | NEEDED.get(self.name, {})
+    def given(self, names=None):
+        own = {n: f"given-{n}" for n in self.names if names is None or n in names} | \
+            NEEDED.get(self.name, {})
         if self.name in LANGUAGES:
             own[LANGUAGES[self.name][0]] = self.language
         return own
@@ -161,8 +165,11 @@ class Probe:
                 CUT_FIRST[self.name], state["pre_tokenizer"]]}
         if model["type"] == "Unigram":
             model.pop("unk_id", None)
-        post = self.post(tok)
-        post_null = self.post(plain)
+        post, post_null = (FIXED[self.name]["post"],) * 2 if self.name in FIXED else \
+            (self.unset(self.post(tok), options, True),
+             self.unset(self.post(plain), options, False))
+        if self.name in FIXED:
+            model["unk_token"] = FIXED[self.name]["unk_token"]
 
         def spell(part):
             out = json.dumps(part, ensure_ascii=True, separators=(",", ":"))
@@ -170,6 +177,36 @@ class Probe:
             return re.sub(r"given-(\w+)", r"@\1@", out)
         return tuple(spell(state[k]) for k in ("normalizer", "pre_tokenizer", "decoder")) + \
             (post, post_null, spell(model))
+
+    def unset(self, words, options, has_post):
+        """The words with what stands for a named token that is not set: "=unk", the token None or
+        the unknown one; "=2" that id, of one token None; "=#2" the id alone; "=file", the whole is
+        the file's own. Nothing: it must be set."""
+        if self.name in REFUSED or words in ("A", "json"):
+            return words
+        out = []
+        for at, word in enumerate(words.split(" ")):
+            if word not in STANDARD:
+                out.append(word)
+                continue
+            try:
+                tok = self.load(self.given() | options | {word: None}, has_post=has_post,
+                                more=(".", "None"))
+            except Exception:  # noqa: BLE001 - it must be set
+                out.append(word)
+                continue
+            state = json.loads(tok.backend_tokenizer.to_str())["post_processor"] or {"single": []}
+            vocab = tok.backend_tokenizer.get_vocab(True)
+            if "cls" in state:
+                out.append(f"{word}=#{state['cls' if at == 0 else 'sep'][1]}")
+                continue
+            items = [i.get("SpecialToken", {}).get("id") for i in state["single"]]
+            if len(items) != len(words.split(" ")) or "piece7" in items:
+                out.append(f"{word}=file")
+                continue
+            token_id = state["special_tokens"][items[at]]["ids"][0]
+            out.append(f"{word}=unk" if token_id == vocab["None"] else f"{word}={token_id}")
+        return " ".join(out)
 
     def post(self, tok):
         """What stands around the text, as words; "json": the file's own."""
@@ -240,8 +277,15 @@ class Probe:
         out = []
         for n in names:
             d, g = plain.get(n), given.get(n)
+            if n == "bos_token" and self.name in UNSET_BOS:
+                continue
             if d is not None or (g is not None and flags(g) != "TD_TOKEN_TEXT"):
-                out.append((n, None if d is None else str(d), "0" if d is None else flags(d),
+                own = "0" if d is None else flags(d)
+                if n not in STANDARD and self.is_needed(n):
+                    own += " | TD_TOKEN_NEEDED"
+                if n in self.names and d is not None and g is not None and str(g) == str(d):
+                    own += " | TD_TOKEN_KEPT"
+                out.append((n, None if d is None else str(d), own,
                             "TD_TOKEN_TEXT" if g is None else flags(g)))
         return out
 
@@ -271,21 +315,39 @@ class Probe:
 
     def needed(self):
         """Bits of the standard tokens that cannot be null."""
-        out = 0
-        for i, name in enumerate(STANDARD):
-            if name in self.names:
-                try:
-                    self.load(self.given() | {name: None})
-                except Exception:  # noqa: BLE001
-                    out |= 1 << i
-        return out
+        return sum(1 << i for i, name in enumerate(STANDARD) if name in self.names and
+                   self.is_needed(name))
+
+    def is_needed(self, name):
+        """Whether that token cannot be null, not even where the vocabulary has a token None."""
+        for more in ((".",), (".", "None")):
+            try:
+                self.load(self.given(STANDARD) | {name: None}, more=more)
+                return False
+            except Exception:  # noqa: BLE001
+                pass
+        return True
+
+    def pair_words(self, named):
+        """Texts that must be tokens, or else the unknown one be set, for pairs of texts."""
+        try:
+            self.load(self.given(STANDARD) | {"unk_token": None})
+        except Exception:  # noqa: BLE001
+            return None
+        try:
+            self.load(self.given(STANDARD) | {"unk_token": None}, more=())
+        except Exception:  # noqa: BLE001
+            return " ".join([".", *(text for _, text, own, _ in named if "KEPT" in own)])
+        return None
 
     def without_unknown(self):
         """How the model spells an unknown token that is not set."""
+        if self.name in FIXED:
+            return "TD_UNSET_NONE"
         if "unk_token" not in self.names or "__init__" not in self.cls.__dict__:
             return "TD_UNSET_NULL"
         try:
-            tok = self.load(self.given() | {"unk_token": None})
+            tok = self.load(self.given(STANDARD) | {"unk_token": None})
         except Exception:  # noqa: BLE001 - it must be set
             return "TD_UNSET_REFUSED"
         text = json.loads(tok.backend_tokenizer.to_str())["model"].get("unk_token")
@@ -294,7 +356,7 @@ class Probe:
 
     def early_post(self):
         """Whether the class makes its template before tokens are added to the vocabulary."""
-        if self.name == "EsmcTokenizer":
+        if self.name in FIXED:
             return False
         try:
             self.load(self.given() | {"cls_token": "absent"})
@@ -396,14 +458,14 @@ def write_class(name, folder, texts, rules):
         print(f"    {{ {cells} }},")
     print("};")
     unknown = UNKNOWN.get(name, "FIXED 0").split()
-    own_vocab = "vocab" in model
+    own_vocab = json.dumps(model.pop("vocab"), separators=(",", ":")) if "vocab" in model else None
     language = LANGUAGES.get(name)
     fields = {
         "name": c_string(name), "kind": f"TD_KIND_{kind.upper()}",
         "named": f"{ident}_named", "extra": f"{ident}_extra", "options": f"{ident}_options",
         "parts": f"{ident}_parts", "model": c_string(json.dumps(model, separators=(",", ":"))),
         "unknown": f"TD_UNKNOWN_{unknown[0]}", "unknown_at": unknown[1],
-        "rebuilds": str(own_init).lower(), "own_vocabulary": str(own_vocab).lower(),
+        "rebuilds": str(own_init).lower(),
         "takes_charsmap": str(bool(takes_map)).lower(), "extra_how": f"TD_EXTRA_{how}",
         "additional_how": f"TD_EXTRA_{more}", "unset_unknown": probe.without_unknown(),
         "resets": f"TD_{resets(cls)}", "files": f"TD_{files_of(cls)}",
@@ -414,6 +476,11 @@ def write_class(name, folder, texts, rules):
                          ("early_post", probe.early_post()), ("needs_tags", name in NEEDED)):
         if value:
             fields[field] = "true"
+    for field, value in (("vocabulary", own_vocab), ("pair_words", probe.pair_words(named))):
+        if value is not None:
+            fields[field] = c_string(value)
+    if name in UNSET_BOS:
+        fields["unset_bos"] = c_string(UNSET_BOS[name])
     if language:
         fields |= dict(zip(("language", "language_default", "language_wrap"),
                            map(c_string, language)))

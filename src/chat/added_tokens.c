@@ -198,7 +198,8 @@ static td_code named_from_config(td_merge *m, bool with_map)
         if (standard && with_map && m->files->special_map != NULL &&
             td_dict_find(m->files->special_map, td_as_str(e.key)) != NULL)
             continue;
-        if (standard || td_is_str(e.val)) /* else an option whose name happens to end like that */
+        bool unset = td_is_none(e.val) && class_named(m, td_as_str(e.key)) != NULL;
+        if (standard || unset || td_is_str(e.val)) /* else an option that ends like that */
             TD_TRY(push_configured(m, td_as_str(e.key), e.val, /* from_map */ false));
     }
     return TD_OK;
@@ -343,6 +344,30 @@ static td_code add_to_backend(td_merge *m, td_tokens *t, td_added token)
     return td_merge_push(m->a, &t->added, token, m->err);
 }
 
+/* What a class takes for the token at the beginning of texts where that is not set. */
+static void settle_bos(td_merge *m)
+{
+    const char *other = m->files->rule != NULL ? m->files->rule->unset_bos : NULL;
+    td_named *bos = NULL;
+    for (size_t i = 0; other != NULL && i < m->named.count; i++) {
+        td_named *n = &m->named.items[i];
+        if (td_str_eq(n->name, TD_STR("bos_token")))
+            bos = n->token.text.ptr == NULL ? n : NULL;
+        else if (bos != NULL && td_str_eq(n->name, td_str_from(other)))
+            *bos = (td_named){ bos->name, n->token, n->configured };
+    }
+}
+
+/* Names that a class gives to its own tokens again, after all. */
+static void keep_own(td_merge *m)
+{
+    for (size_t i = 0; i < m->named.count; i++) {
+        const td_class_named *own = class_named(m, m->named.items[i].name);
+        if (own != NULL && (own->flags & TD_TOKEN_KEPT) != 0)
+            m->named.items[i].token = td_merge_with_flags(td_str_from(own->text), own->flags);
+    }
+}
+
 /* Named tokens without text drop out; configured standard ones in the table take its flags. */
 static void settle_named(td_merge *m)
 {
@@ -473,9 +498,11 @@ td_code td_tokens_merge(td_arena *a, const td_token_files *files, td_tokens *ret
     TD_TRY(td_merge_extra_of_pieces(&m));
     TD_TRY(td_merge_extra_of_class(&m));
     sort_by_id(&m.by_id);
+    settle_bos(&m);
     settle_named(&m);
     *ret = (td_tokens){ 0 };
     TD_TRY(build_backend(&m, ret));
+    keep_own(&m);
     ret->named = m.named;
     return TD_OK;
 }

@@ -210,8 +210,8 @@ static td_code take_vocab(builder *b)
 
 static td_code set_model(builder *b)
 {
-    if (b->in->rule->own_vocabulary) {
-        b->bulk.vocab = (td_str){ NULL, 0 };
+    if (b->in->rule->vocabulary != NULL) {
+        b->bulk.vocab = td_str_from(b->in->rule->vocabulary);
         b->bulk.merges = TD_STR("[]");
     } else {
         TD_TRY(take_vocab(b));
@@ -230,20 +230,53 @@ static td_code set_model(builder *b)
 
 /* ---- all of it ---- */
 
-/* A template that is made too early needs its tokens in the vocabulary. */
-static td_code check_early_post(builder *b)
+/* A template that the class makes: neither the file's own, nor one of flags. */
+static bool is_template(const char *words)
 {
-    static const char *const names[] = { "cls_token", "sep_token" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        td_str text = td_text_of_named(&b->in->tokens->named, td_str_from(names[i]));
-        int64_t place = -1;
-        if (text.ptr != NULL)
-            TD_TRY(td_vocab_place(b->bulk.vocab, text, 0, false, &place, b->err));
-        if (place < 0)
-            return td_fail(b->err, TD_E_TOKENIZER, "%s needs its %s in the vocabulary",
-                           b->in->rule->name, names[i]);
+    return strcmp(words, "json") != 0 && strcmp(words, "A") != 0 && strchr(words, '?') == NULL;
+}
+
+/* Pairs need tokens that single texts do not; any will do where there is an unknown one. */
+static td_code check_pair_words(builder *b)
+{
+    const char *words = b->in->rule->pair_words;
+    td_dict *wanted = td_dict_new(b->a, 2);
+    if (td_text_of_named(&b->in->tokens->named, TD_STR("unk_token")).ptr != NULL)
+        return TD_OK;
+    for (size_t len; wanted != NULL && *words != '\0'; words += len + (words[len] == ' ')) {
+        len = strcspn(words, " ");
+        if (!td_dict_set(b->a, wanted, td_key((td_str){ words, len }), td_int(-1)))
+            wanted = NULL;
+    }
+    if (wanted == NULL)
+        return td_arena_fail(b->a, b->err);
+    int64_t count;
+    TD_TRY(td_vocab_find(b->bulk.vocab, wanted, &count, b->err));
+    const td_token_list *added = &b->in->tokens->added;
+    for (size_t i = 0; i < added->count; i++) {
+        td_value *id = (td_value *)td_dict_find(wanted, added->items[i].text);
+        if (id != NULL)
+            *id = td_int(count);
+    }
+    for (uint32_t i = 0; i < wanted->count; i++) {
+        td_str text = td_as_str(wanted->entries[i].key);
+        if (wanted->entries[i].val.as.integer < 0)
+            return td_fail(b->err, TD_E_TOKENIZER, "%s needs unk_token or the token \"%.*s\"",
+                           b->in->rule->name, (int)text.len, text.ptr);
     }
     return TD_OK;
+}
+
+/* The class's template. Where another one takes its place it is made all the same and may fail. */
+static td_code own_template(builder *b, const char *words, td_value *ret)
+{
+    td_post_input in = { .rule = b->in->rule,
+                         .tok_config = b->in->tok_config,
+                         .vocab = b->bulk.vocab,
+                         .early = b->in->rule->early_post || b->in->rule->vocabulary != NULL,
+                         .tokens = b->in->tokens };
+    TD_TRY(td_post_build(b->a, &in, words, ret, b->err));
+    return b->in->rule->pair_words != NULL ? check_pair_words(b) : TD_OK;
 }
 
 static td_code set_post(builder *b, const td_class_parts *parts)
@@ -252,24 +285,30 @@ static td_code set_post(builder *b, const td_class_parts *parts)
     const td_value *own = file != NULL ? key_of(file, "post_processor") : NULL;
     bool has_own = own != NULL && !td_is_none(*own);
     const char *words = td_class_text(has_own ? parts->post : parts->post_null);
+    const char *made = td_class_text(parts->post);
     bool by_flags = strcmp(words, "A") == 0 || strchr(words, '?') != NULL;
-    if (b->in->rule->early_post) {
-        TD_TRY(check_early_post(b));
+    td_value post = td_none();
+    if (!is_template(made))
+        made = td_class_text(parts->post_null);
+    if (td_post_is_files(b->in->tokens, words))
+        return set(b, "post_processor", has_own ? *own : td_none());
+    if (is_template(made))
+        TD_TRY(own_template(b, made, &post));
+    if (b->in->rule->early_post)
         by_flags = key_of(b->in->tok_config, "add_bos_token") != NULL ||
                    key_of(b->in->tok_config, "add_eos_token") != NULL;
-    }
     if (!b->in->has_json && by_flags)
         words = td_post_words_of_flags(b->in->tok_config, strchr(words, '?') != NULL);
     if (strcmp(words, "json") == 0)
         return set(b, "post_processor", has_own ? *own : td_none());
     b->own_post = true;
-    td_value post;
-    td_str vocab = b->in->rule->own_vocabulary ? (td_str){ NULL, 0 } : b->bulk.vocab;
-    td_post_input in = { .rule = b->in->rule,
-                         .tok_config = b->in->tok_config,
-                         .vocab = vocab,
-                         .tokens = b->in->tokens };
-    TD_TRY(td_post_build(b->a, &in, words, &post, b->err));
+    if (words != made || !is_template(made)) {
+        td_post_input in = { .rule = b->in->rule,
+                             .tok_config = b->in->tok_config,
+                             .vocab = b->bulk.vocab,
+                             .tokens = b->in->tokens };
+        TD_TRY(td_post_build(b->a, &in, words, &post, b->err));
+    }
     return set(b, "post_processor", post);
 }
 
@@ -326,6 +365,11 @@ static td_code check_named(const td_class_input *in, td_error *err)
         if ((in->rule->needed >> i & 1) != 0 && text.ptr == NULL)
             return td_fail(err, TD_E_TOKENIZER, "%s needs %s", in->rule->name,
                            td_standard_tokens[i]);
+    }
+    for (const td_class_named *n = in->rule->named; n->name != NULL; n++) {
+        if ((n->flags & TD_TOKEN_NEEDED) != 0 &&
+            td_text_of_named(&in->tokens->named, td_str_from(n->name)).ptr == NULL)
+            return td_fail(err, TD_E_TOKENIZER, "%s needs %s", in->rule->name, n->name);
     }
     return TD_OK;
 }

@@ -154,10 +154,49 @@ static td_code settle_speech(post *p, int64_t id_end)
 
 /* ---- words ---- */
 
+/* Cuts "=..." off a word; ptr NULL: there is none. */
+static td_str cut_unset(td_str *word)
+{
+    size_t at = td_str_find(*word, TD_STR("="), 0);
+    if (at == TD_NOT_FOUND)
+        return (td_str){ NULL, 0 };
+    td_str unset = { word->ptr + at + 1, word->len - at - 1 };
+    word->len = at;
+    return unset;
+}
+
+bool td_post_is_files(const td_tokens *tokens, const char *words)
+{
+    while (*words != '\0') {
+        size_t len = strcspn(words, " ");
+        td_str word = { words, len };
+        td_str unset = cut_unset(&word);
+        if (unset.ptr != NULL && td_str_eq(unset, TD_STR("file")) &&
+            td_text_of_named(&tokens->named, word).ptr == NULL)
+            return true;
+        words += len + (words[len] == ' ');
+    }
+    return false;
+}
+
+/* What stands for a token that is not set. */
+static td_code take_unset(post *p, td_str word, td_str unset, td_str *ret_text, int64_t *ret_id)
+{
+    if (unset.ptr == NULL)
+        return td_fail(p->err, TD_E_TOKENIZER, "%s needs %.*s", p->in->rule->name, (int)word.len,
+                       word.ptr);
+    bool by_id = unset.ptr[0] == '#';
+    *ret_text = by_id ? unset : TD_STR("None");
+    if (!td_str_eq(unset, TD_STR("unk")))
+        *ret_id = unset.ptr[by_id] - '0';
+    return TD_OK;
+}
+
 static td_code take_word(post *p, td_str word)
 {
     int64_t id = -1;
     td_str text = word;
+    td_str unset = cut_unset(&word);
     if (td_str_eq(word, TD_STR("A"))) {
         text = (td_str){ NULL, 0 };
     } else if (word.ptr[0] == '#') {
@@ -171,8 +210,7 @@ static td_code take_word(post *p, td_str word)
         if (text.ptr == NULL && optional)
             return TD_OK;
         if (text.ptr == NULL)
-            return td_fail(p->err, TD_E_TOKENIZER, "%s needs %.*s", p->in->rule->name,
-                           (int)word.len, word.ptr);
+            TD_TRY(take_unset(p, word, unset, &text, &id));
     }
     p->texts[p->count] = text;
     p->ids[p->count++] = id;
@@ -213,6 +251,11 @@ static td_code find_ids(post *p)
         return td_arena_fail(p->a, p->err);
     int64_t next = 0;
     TD_TRY(td_vocab_find(p->in->vocab, wanted, &next, p->err));
+    for (size_t i = 0; p->in->early && i < p->count; i++) {
+        if (p->texts[i].ptr != NULL && td_dict_find(wanted, p->texts[i])->as.integer < 0)
+            return td_fail(p->err, TD_E_TOKENIZER, "%s needs \"%.*s\" in the vocabulary",
+                           p->in->rule->name, (int)p->texts[i].len, p->texts[i].ptr);
+    }
     for (size_t i = 0; i < added->count; i++) {
         td_value *id = (td_value *)td_dict_find(wanted, added->items[i].text);
         if (id->as.integer < 0)

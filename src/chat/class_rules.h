@@ -17,6 +17,8 @@ enum {
     TD_TOKEN_LSTRIP = 1u << 3,
     TD_TOKEN_RSTRIP = 1u << 4,
     TD_TOKEN_SINGLE_WORD = 1u << 5,
+    TD_TOKEN_NEEDED = 1u << 6, /* cannot be null */
+    TD_TOKEN_KEPT = 1u << 7,   /* of that name in the end, whatever a configuration gives */
 };
 
 typedef struct td_class_named {
@@ -62,7 +64,7 @@ typedef struct td_class_rule {
     } unknown; /* which piece of a Unigram vocabulary is the unknown one */
     int unknown_at;
     bool rebuilds;       /* false: tokenizer.json stays, only parts[0].post may replace its own */
-    bool own_vocabulary; /* the file's vocabulary is not used; it is in model */
+    const char *vocabulary; /* instead of the file's; NULL: none */
     bool takes_charsmap; /* parts depend on a Precompiled normalizer of the file */
     /* what becomes of the class's extra tokens when files have extra (additional) ones */
     enum {
@@ -83,6 +85,8 @@ typedef struct td_class_rule {
     const char *pieces_file; /* its name for a SentencePiece model beside it; NULL: none */
     bool any_kind;           /* of such a model goes on; else it becomes one of kind */
     bool early_post;         /* the template is made before tokens are added; flags replace it */
+    const char *pair_words;  /* tokens that it needs for pairs, or else the unknown one; or NULL */
+    const char *unset_bos;   /* the name of the token that takes the place of bos_token; or NULL */
     bool needs_tags;         /* option tags_dict; texts are cut at white space first */
     bool rearranges;         /* a vocabulary without language codes gets them */
     bool strict_language;    /* only one of the extra tokens will do */

@@ -267,6 +267,37 @@ def class_tokens():
             "mask_token": {"content": "<m>", "lstrip": False, "normalized": True}, "unk_token": "<unk>"})
 
 
+TEMPLATE = {"type": "TemplateProcessing", "special_tokens": {"<x>": {"id": "<x>", "ids": [7], "tokens": ["<x>"]}},
+            "single": [{"SpecialToken": {"id": "<x>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+            "pair": [{"Sequence": {"id": i, "type_id": 0}} for i in "AB"]}
+
+
+def null_tokens():
+    """Tokens that a class's template wants set to null, over files with a post-processor of their own
+    and without, and with an entry of the text None, which is how Python spells null."""
+    more = {"CodeLlama": ["prefix_token", "fill_token"], "Splinter": ["question_token"],
+            "Luke": ["entity_1_token", "entity_unk_token"], "MLuke": ["entity_2_token"],
+            "Esmc": ["chain_break_token", "bos_token"]}
+    for name in ("Bert", "DPRReader", "MPNet", "Splinter", "ConvBert", "DebertaV2", "Albert", "RemBert", "Pegasus",
+                 "Esmc", *(n for n in more if n not in ("Splinter", "Esmc"))):
+        base = base_of(name)
+        nulls = [["cls_token"], ["sep_token"], ["cls_token", "sep_token"], ["unk_token"], ["eos_token"],
+                 ["unk_token", "sep_token"], *([m] for m in more.get(name, []))]
+        for tokens in nulls if name not in ("CodeLlama", "Luke", "MLuke") else nulls[6:]:
+            config = named(name) | dict.fromkeys(tokens)
+            key = f"null-{name}-{'-'.join(t.removesuffix('_token') for t in tokens)}"
+            yield key, case(base, config, {"post_processor": None})
+            yield f"{key}-post", case(base, config, {"post_processor": TEMPLATE})
+            yield f"{key}-none", case(base, config, {"post_processor": TEMPLATE}, entry="None")
+        for token in more.get(name, []):
+            yield f"null-{name}-given-{token}", case(base, named(name) | {token: "<m>"})
+    yield "null-Splinter-given-no-unk", case("wordpiece", named("Splinter") | {"question_token": "<m>", "unk_token": None})
+    yield "null-Splinter-no-dot", case("wordpiece", named("Splinter") | {"unk_token": None}, no_entry=".")
+    for token in ("cls_token", "eos_token", "unk_token", "bos_token"):
+        for text in ("A", "<m>"):
+            yield f"null-Esmc-{token}-{text}", case("bytes", named("Esmc") | {token: text})
+
+
 def charsmaps():
     """A Precompiled normalizer in the file, which some classes take over."""
     own = precompiled({"\ufb01": "fi", "\u00c5": "A", "\t": " ", "\x00": "", "T": "t", "\u3000": " "})
@@ -468,7 +499,7 @@ def sections():
 
 def cases():
     out = {}
-    for part in (classes, speech, pegasus, word_lists, class_tokens, charsmaps, choosing, tokens, odd,
+    for part in (classes, speech, pegasus, word_lists, class_tokens, null_tokens, charsmaps, choosing, tokens, odd,
                  sections):
         for name, value in part():
             assert name not in out, name
@@ -485,6 +516,12 @@ def write(folder, one):
         for step in path:
             at = at[step]
         at[last] = value
+    entries, entry, no_entry = state["model"]["vocab"], files.pop("entry", None), files.pop("no_entry", None)
+    if entry is not None:
+        state["model"]["vocab"] = entries | {entry: len(entries)} if isinstance(entries, dict) else \
+            [*entries, [entry, 0.0]]
+    if no_entry is not None:
+        entries["(no entry)"] = entries.pop(no_entry)
     if files.pop("big", False):
         start = len(state["model"]["vocab"])
         state["model"]["vocab"] |= {f"filler{i}": start + i for i in range(100001)}

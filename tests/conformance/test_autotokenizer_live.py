@@ -1,4 +1,4 @@
-"""Some 870 model directories, beside AutoTokenizer: ids with and without special tokens, decoded
+"""Some 1,090 model directories, beside AutoTokenizer: ids with and without special tokens, decoded
 text, special tokens. What the reference cannot load must be refused, and nothing else, but for the
 classes in Python. Classes whose input is lists of words load, refuse texts and decode."""
 import json
@@ -31,6 +31,17 @@ def ids_of(t, request):
         return None
 
 
+def prompts(t):
+    """Ids with prompts, which Whisper drops with the special tokens, where its names for them are tokens
+    and where they are not."""
+    if type(t).__name__ != "WhisperTokenizer":
+        return []
+    prev, start = t.convert_tokens_to_ids(["<|startofprev|>", "<|startoftranscript|>"])
+    some = t("a <|1.20|> b<|3|><|\u0663.\u0664|>")["input_ids"]
+    return [[prev], [prev, start], [prev, *some], [prev, *some, start, *some], [prev, start, start, *some, start],
+            [*some, prev, *some, start, *some], [start, prev, *some], [prev, prev, *some, start, *some], some, []]
+
+
 def run(program, command, folder, requests, *options):
     return subprocess.run([program, command, "-m", folder, *options], capture_output=True, check=False,
                           input="".join(json.dumps(r) + "\n" for r in requests).encode())
@@ -54,8 +65,8 @@ def test_directory(name, program, tmp_path):
                                      check=True).stdout)
     assert list(info["special_tokens"].items()) == list(t.special_tokens_map.items())
     want = [ids for ids in want if ids is not None] or [[i, 0, 3 * i] for i in range(len(t) // 3)]
-    # Whisper drops a prompt, which its unknown token begins where the token for that is missing
-    for skip in (False, True)[: 1 if name.startswith("speech-some") else 2]:
+    want += prompts(t)
+    for skip in (False, True):
         decoded = run(program, "decode", tmp_path, [{"ids": i} for i in want], *["--skip-special-tokens"] * skip)
         texts = [json.loads(line)["text"] for line in decoded.stdout.splitlines()]
         for ids, g, w in zip(want, texts, [t.decode(i, skip_special_tokens=skip) for i in want], strict=True):
