@@ -42,9 +42,8 @@ static td_code apply(const tk_post *self, tk_ctx *ctx, tk_encoding *enc, bool ad
     if (texts != 1 && texts != 2)
         return td_fail(err, TD_E_TOKENIZER, "post_processor: a template for %u texts", texts);
     const pieces *use = texts == 1 ? &t->single : &t->pair;
-    if (texts == 1 && !add_special && use->count == 1 && use->items[0].is_text &&
-        use->items[0].text == 0)
-        return TD_OK;
+    if (texts == 1 && !add_special && t->base.copies == 1)
+        return TD_OK; /* the text's ids and no others */
     tk_encoding out;
     TD_TRY(tk_parts_begin(ctx, use->count, &out, err));
     for (uint32_t i = 0; i < use->count; i++) {

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Into functions for some CPU, so that they are built for it, too. */
+#define TK_INLINE static inline __attribute__((always_inline))
+
 typedef struct tk_block {
     uint64_t letter, upper, digit, space, newline, blank; /* blank: U+0020 */
     uint64_t apostrophe, slash;
@@ -32,7 +35,7 @@ static inline uint64_t tk_below(unsigned n) /* bits 0..n-1 */
 }
 
 /* Starts of digit groups: every digit, or every third of a run. */
-static inline uint64_t tk_digit_starts(uint64_t n, bool triples)
+TK_INLINE uint64_t tk_digit_starts(uint64_t n, bool triples)
 {
     if (!triples)
         return n;
@@ -46,7 +49,7 @@ static inline uint64_t tk_digit_starts(uint64_t n, bool triples)
 
 /* What white space decides. glued: newlines that belong to the word before. ends: where the text
  * ends for white space beside its end, so that a run before it is one word. */
-static inline uint64_t tk_space_starts(const tk_block *b, uint64_t glued, uint64_t ends)
+TK_INLINE uint64_t tk_space_starts(const tk_block *b, uint64_t glued, uint64_t ends)
 {
     uint64_t white = b->space & ~glued, newline = b->newline & white;
     uint64_t plain = white & ~newline;
@@ -108,8 +111,8 @@ static inline uint64_t tk_behind(const tk_block *b, uint64_t first)
  * readable bytes. */
 
 /* cl100k, Llama 3 (triples) and Qwen 2. */
-static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, bool triples,
-                                        unsigned *ret_known)
+TK_INLINE uint64_t tk_cl100k_starts(const tk_block *b, const char *text, bool triples,
+                                    unsigned *ret_known)
 {
     uint64_t letter = b->letter | b->han | b->hangul;
     uint64_t other = ~(letter | b->digit | b->space | b->high);
@@ -133,8 +136,8 @@ static inline uint64_t tk_cl100k_starts(const tk_block *b, const char *text, boo
 }
 
 /* o200k, and tekken, which has no contractions and single digits (mistral). */
-static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, bool mistral,
-                                       unsigned *ret_known)
+TK_INLINE uint64_t tk_o200k_starts(const tk_block *b, const char *text, bool mistral,
+                                   unsigned *ret_known)
 {
     uint64_t caseless = b->han | b->hangul, letter = b->letter | caseless;
     uint64_t other = ~(letter | b->digit | b->space | b->high);
@@ -168,7 +171,7 @@ static inline uint64_t tk_o200k_starts(const tk_block *b, const char *text, bool
 
 /* GPT-2: only a blank leads, contractions are in small letters and words of their own, digits are
  * not counted, and line ends are white space like any other. */
-static inline uint64_t tk_gpt2_starts(const tk_block *b, const char *text, unsigned *ret_known)
+TK_INLINE uint64_t tk_gpt2_starts(const tk_block *b, const char *text, unsigned *ret_known)
 {
     uint64_t letter = b->letter | b->han | b->hangul, led = b->blank << 1;
     uint64_t other = ~(letter | b->digit | b->space | b->high);
@@ -194,7 +197,7 @@ static inline uint64_t tk_gpt2_starts(const tk_block *b, const char *text, unsig
 /* DeepSeek V3: digits and Chinese and Japanese are cut out first, so white space before them stands
  * at the end of a text; an apostrophe is punctuation like any other, and only ASCII leads letters,
  * only ASCII ones. */
-static inline uint64_t tk_deepseek3_starts(const tk_block *b, unsigned *ret_known)
+TK_INLINE uint64_t tk_deepseek3_starts(const tk_block *b, unsigned *ret_known)
 {
     uint64_t unsure = b->high | b->control | (b->letter << 1 & b->hangul);
     uint64_t letter = b->letter | b->hangul;
