@@ -18,7 +18,7 @@ enum {
     PAD = CHUNK, /* what may be read or written beside the row */
     ROW = TK_LANES * (TK_LANE + 1) + 1,
     ASKED = 256,
-    WORTH = 24, /* places of the row for each pair of a sweep: with fewer pairs lanes are faster */
+    WORTH = 40, /* places of the row for each pair of a sweep: with fewer pairs lanes are faster */
     WALK = 6, /* pairs that are looked at on each side */
     NONE = 0xFFFE,
     NEVER = 0xFFFF,
