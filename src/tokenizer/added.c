@@ -152,7 +152,8 @@ static int by_form(const void *a, const void *b)
     return td_str_cmp(*(const td_str *)a, *(const td_str *)b);
 }
 
-/* The reference's automaton refuses two tokens that look the same. */
+/* Which of two tokens that look the same the reference finds is chance: it changes from process to
+ * process. */
 static td_code refuse_twins(const tk_at *list, const tk_added *a)
 {
     tk_load *load = list->load;
