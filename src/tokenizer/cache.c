@@ -7,8 +7,8 @@
  * own, which is emptied when full. Long words live elsewhere (long_words.c). */
 #include <string.h>
 
+#include "tokenizer/fast_miss.h"
 #include "tokenizer/long_words.h"
-#include "tokenizer/model/bpe_lanes.h"
 
 enum {
     PAIRS_SMALL = 1 << 11,
@@ -72,6 +72,7 @@ bool tk_cache_start(tk_cache *c, uint32_t (*hash)(const uint64_t key[2]))
 void tk_cache_done(tk_cache *c)
 {
     td_slab_free(&c->table);
+    td_slab_free(&c->room);
     td_free(c->more);
     tk_long_done(c);
     *c = (tk_cache){ 0 };
@@ -81,6 +82,7 @@ size_t tk_cache_bytes(const tk_cache *c)
 {
     size_t n = c->pairs != NULL ? c->own_mask + sizeof(tk_pair) : 0;
     n += c->more != NULL ? MORE_IDS * sizeof *c->more : 0;
+    n += c->room.ptr != NULL ? tk_fresh_bytes() : 0;
     return n + tk_long_bytes(c);
 }
 

@@ -83,7 +83,8 @@ typedef struct tk_cache {
     tk_long_slot *long_slots; /* in it, as the records */
     uint32_t *records; /* length, count, bytes rounded up to words, ids */
     uint32_t records_len, long_count;
-    bool off; /* for tests: every word is merged */
+    td_slab room; /* what fast_fresh.c works in: too much for a stack */
+    bool off;     /* for tests: every word is merged */
 } tk_cache;
 
 /* Ids of the call that runs; kept from call to call. ids NULL: only counting. */

@@ -97,20 +97,22 @@ td_code tk_fast_encode(td_encoder *enc, td_str text, unsigned flags, tk_sink *si
     bool plain = (flags & TD_ENCODE_PLAIN_TEXT) != 0;
     size_t from = 0, cursor = 0;
     tk_hit hit;
-    tk_fast_run w;
-    TD_TRY(tk_fast_start(&w, enc->tok->fast, &enc->cache, &enc->ctx, text, sink, err));
+    if (enc->run == NULL && (enc->run = td_malloc(sizeof *enc->run)) == NULL)
+        return td_fail_nomem(err);
+    tk_fast_run *w = enc->run;
+    TD_TRY(tk_fast_start(w, enc->tok->fast, &enc->cache, &enc->ctx, text, sink, err));
     while (added->raw != NULL && (flags & TK_ENCODE_NO_RAW) == 0 &&
            tk_added_next(added, added->raw, text, from, &cursor, plain, &hit)) {
         if (hit.start > hit.end)
             return tk_added_void(&hit, err);
         if (from < hit.start)
-            TD_TRY(fast_again(enc, (td_str){ text.ptr + from, hit.start - from }, plain, &w, err));
+            TD_TRY(fast_again(enc, (td_str){ text.ptr + from, hit.start - from }, plain, w, err));
         if (hit.start < hit.end)
-            TD_TRY(tk_fast_added(&w, (td_str){ text.ptr + hit.start, hit.end - hit.start },
+            TD_TRY(tk_fast_added(w, (td_str){ text.ptr + hit.start, hit.end - hit.start },
                                  hit.token->id));
         from = hit.end;
     }
     if (from < text.len)
-        TD_TRY(fast_again(enc, td_str_from_offset(text, from), plain, &w, err));
-    return tk_fast_end(&w);
+        TD_TRY(fast_again(enc, td_str_from_offset(text, from), plain, w, err));
+    return tk_fast_end(w);
 }

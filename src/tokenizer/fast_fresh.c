@@ -23,6 +23,8 @@ typedef struct group {
     uint64_t hashes[TK_BATCH]; /* of those with places, among the entries */
     bool any_long;
     uint16_t seen[SEEN]; /* if so, by hash: 1 + the number of a long word that is taken care of */
+    tk_lane lanes[TK_LANES]; /* words that are merged */
+    _Alignas(64) char row[]; /* of tk_row_bytes */
 } group;
 
 /* Whether a long word has come before in the batch. Words may push each other out; then one is
@@ -154,15 +156,14 @@ static void spell(const group *g, uint32_t k, tk_lane *l)
     tk_lane_start(l, (uint32_t)word.len);
 }
 
-/* Not a part of its caller, which mostly has nothing to merge: the lanes take much of the stack. */
-__attribute__((noinline)) static void merge_words(group *g, const uint16_t *words, uint32_t count)
+static void merge_words(group *g, const uint16_t *words, uint32_t count)
 {
-    tk_lane lanes[TK_LANES];
+    tk_lane *lanes = g->lanes;
     for (uint32_t i = 0; i < count; i += TK_LANES) {
         uint32_t n = count - i < TK_LANES ? count - i : TK_LANES;
         for (uint32_t k = 0; k < n; k++)
             spell(g, words[i + k], &lanes[k]);
-        tk_merge_lanes(&g->f->bpe->merges, lanes, n);
+        tk_merge_lanes(&g->f->bpe->merges, lanes, n, (tk_row *)(void *)g->row);
         for (uint32_t k = 0; k < n; k++) {
             td_id room[TK_LANE];
             uint32_t made;
@@ -179,16 +180,25 @@ __attribute__((noinline)) static void merge_words(group *g, const uint16_t *word
 void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, tk_batch *b,
                     const uint16_t *words, uint32_t n)
 {
-    group g;
-    g.f = f;
-    g.c = c;
-    g.text = text;
-    g.b = b;
-    g.count = 0;
-    g.any_long = false;
-    ask(&g, words, n);
-    take_entries(&g);
-    if (g.count != 0)
-        merge_words(&g, g.words, g.count);
+    if (c->room.ptr == NULL && !td_slab_new(&c->room, tk_fresh_bytes())) {
+        c->moved++; /* no word has a place */
+        return;
+    }
+    group *g = c->room.ptr;
+    g->f = f;
+    g->c = c;
+    g->text = text;
+    g->b = b;
+    g->count = 0;
+    g->any_long = false;
+    ask(g, words, n);
+    take_entries(g);
+    if (g->count != 0)
+        merge_words(g, g->words, g->count);
     tk_cache_grow(c);
+}
+
+size_t tk_fresh_bytes(void)
+{
+    return sizeof(group) + tk_row_bytes();
 }

@@ -176,7 +176,7 @@ static td_code put_short(const tk_fast *f, tk_cache *c, td_str word, const uint6
     known = ids;
     if (ids[0] == TK_NO_ID) {
         tk_spell_lane(f, word, &l);
-        tk_merge_lanes(&f->bpe->merges, &l, 1);
+        tk_merge_lanes(&f->bpe->merges, &l, 1, NULL);
         known = tk_lane_get(&l, ids, &count);
     }
     tk_cache_put(c, key, hash, known, count);

@@ -64,8 +64,9 @@ void tk_spell_lane(const tk_fast *f, td_str word, tk_lane *l);
 
 /* fast_fresh.c: puts short words into the cache that are not there, side by side. words: the
  * numbers of n words of the batch that are not where they belong. All short ones have places then,
- * if the cache moved none. */
+ * if the cache moved none. Where there is no memory for that, each is left to tk_word_put. */
 void tk_fresh_words(const tk_fast *f, tk_cache *c, td_str text, tk_batch *b,
                     const uint16_t *words, uint32_t n);
+size_t tk_fresh_bytes(void); /* of the room for it */
 
 #endif

@@ -44,6 +44,7 @@ struct td_encoder {
     td_tokenizer *tok;
     tk_ctx ctx;
     tk_cache cache;
+    struct tk_fast_run *run; /* of a call the fast way; NULL: there was none yet */
     tk_sink sink;
     tk_lists batch;
     td_buf given; /* what a call was given that lay in the arena */

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "tokenizer/formats/formats.h"
+#include "tokenizer/fast_words.h"
 #include "tokenizer/internal.h"
 #include "tokenizer/regex.h"
 #include "tokenizer/segments.h"
@@ -227,6 +228,7 @@ void td_encoder_free(td_encoder *enc)
     td_encoder_free(enc->twin);
 #endif
     tk_regex_release(&enc->ctx);
+    td_free(enc->run);
     tk_cache_done(&enc->cache);
     td_free(enc->sink.ids);
     tk_lists_done(&enc->batch);
@@ -238,8 +240,9 @@ void td_encoder_free(td_encoder *enc)
 
 size_t td_encoder_bytes(const td_encoder *enc)
 {
-    return sizeof *enc + enc->ctx.arena.total + enc->sink.cap * sizeof(td_id) +
-           tk_cache_bytes(&enc->cache) + tk_lists_bytes(&enc->batch) + enc->given.cap;
+    return sizeof *enc + (enc->run != NULL ? sizeof *enc->run : 0) + enc->ctx.arena.total +
+           enc->sink.cap * sizeof(td_id) + tk_cache_bytes(&enc->cache) +
+           tk_lists_bytes(&enc->batch) + enc->given.cap;
 }
 
 void tk_encoder_force(td_encoder *enc, unsigned how)

@@ -50,7 +50,9 @@ static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
         other[i] = lanes[i];
         others[i] = &other[i];
     }
-    tk_merge_lanes(m, lanes, n);
+    tk_row *row = aligned_alloc(64, tk_row_bytes()); /* NULL will do */
+    tk_merge_lanes(m, lanes, n, row);
+    free(row);
     tk_merge_in_turn(m, others, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t want = merge_plainly(table, merge_count, words[i], NULL, counts[i]), count;

@@ -131,7 +131,9 @@ static void check_words(const tk_merges *m, td_id words[][TK_LANE], const uint32
         other[i] = lanes[i];
         others[i] = &other[i];
     }
-    tk_merge_lanes(m, lanes, n);
+    tk_row *row = aligned_alloc(64, tk_row_bytes()); /* NULL will do */
+    tk_merge_lanes(m, lanes, n, row);
+    free(row);
     tk_merge_in_turn(m, others, n);
     for (uint32_t i = 0; i < n; i++) {
         td_id room[TK_LANE];

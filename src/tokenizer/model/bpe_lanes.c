@@ -199,20 +199,22 @@ enum {
     FEW_MAX = 8,   /* of more, each waits long enough for the others in its turn */
 };
 
-void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n)
+void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *row)
 {
     tk_lane *rest[TK_LANES];
     for (uint32_t i = 0; i < n; i++)
         rest[i] = &lanes[i];
 #if TD_X86
     if (td_cpu_best() >= TD_CPU_AVX512 && m->square_end != 0) {
-        if (m->swept && n >= SWEPT_MIN)
-            n = tk_merge_sweeps(m, lanes, n, rest);
+        if (m->swept && row != NULL && n >= SWEPT_MIN)
+            n = tk_merge_sweeps(m, lanes, n, row, rest);
         if (n <= FEW_MAX) {
             tk_merge_few(m, rest, n);
             return;
         }
     }
+#else
+    (void)row;
 #endif
     tk_merge_in_turn(m, rest, n);
 }

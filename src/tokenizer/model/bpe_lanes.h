@@ -37,8 +37,12 @@ static inline void tk_lane_start(tk_lane *l, uint32_t count)
     l->ids[0] = l->ids[count + 1] = TK_NO_ID;
 }
 
-/* Merges the words of n lanes, n <= TK_LANES, as far as it goes. */
-void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n);
+/* What sweeps work in (bpe_sweeps.c): tk_row_bytes on a cache line, whatever is in there. */
+typedef struct tk_row tk_row;
+size_t tk_row_bytes(void);
+
+/* Merges the words of n lanes, n <= TK_LANES, as far as it goes. row: NULL: without sweeps. */
+void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *row);
 
 /* The same without AVX-512: a step of each word in turn. */
 void tk_merge_in_turn(const tk_merges *m, tk_lane *const *lanes, uint32_t n);

@@ -33,11 +33,11 @@ typedef struct pair_list {
     uint32_t count;
 } pair_list;
 
-typedef struct row {
+struct tk_row {
     const tk_merges *m;
     tk_lane *lanes;
     uint32_t count;
-    uint32_t ids[PAD + ROW + PAD], products[PAD + ROW + PAD];
+    _Alignas(64) uint32_t ids[PAD + ROW + PAD], products[PAD + ROW + PAD];
     uint16_t ranks[PAD + ROW + PAD]; /* codes, even ones of hasty products; NONE: not merged */
     uint16_t lefts[PAD + ROW + PAD], rights[PAD + ROW + PAD]; /* bounds; NEVER: a word ends here */
     uint64_t safe[ROW / CHUNK + 2]; /* a bit for each pair that can be merged now */
@@ -47,7 +47,7 @@ typedef struct row {
     uint32_t known[ASKED + CHUNK], known_at[ASKED + CHUNK]; /* which of it the filter has */
     uint64_t slots[ASKED + CHUNK];                          /* of that */
     uint32_t known_count;
-} row;
+};
 
 ALWAYS __m512i load(const void *p)
 {
@@ -93,7 +93,7 @@ ALWAYS uint32_t filter_has(const tk_merges *m, __m512i hash)
 
 /* Finds the groups of all pairs, eight at a time, as tk_place_of does, and asks for them and for
  * what the filter has. */
-ALWAYS void find_places(row *w)
+ALWAYS void find_places(tk_row *w)
 {
     const tk_merges *m = w->m;
     pair_list *a = &w->asked;
@@ -126,7 +126,7 @@ ALWAYS void find_places(row *w)
 }
 
 /* Which pairs the filter has. */
-ALWAYS void ask_filter(row *w)
+ALWAYS void ask_filter(tk_row *w)
 {
     const __m512i count = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const pair_list *a = &w->asked;
@@ -150,7 +150,7 @@ ALWAYS void ask_filter(row *w)
 }
 
 /* The slots of those, as tk_merge_at finds them. */
-ALWAYS void find_slots(row *w)
+ALWAYS void find_slots(tk_row *w)
 {
     const uint64_t fields = ((uint64_t)1 << 2 * TK_FIELD) - 1;
     const __m256i mask = _mm256_set1_epi64x((long long)(TK_TAG_MASK << 2 * TK_FIELD));
@@ -201,7 +201,7 @@ ALWAYS __mmask16 hasty_of(const tk_merges *m, __m512i products)
     return _mm512_test_epi32_mask(words, all(1));
 }
 
-ALWAYS void look_up(row *w)
+ALWAYS void look_up(tk_row *w)
 {
     find_places(w);
     ask_filter(w);
@@ -223,7 +223,7 @@ ALWAYS void look_up(row *w)
 
 /* ---- the first look ---- */
 
-ALWAYS void take(row *w, uint32_t n)
+ALWAYS void take(tk_row *w, uint32_t n)
 {
     uint32_t at = PAD;
     w->ids[at++] = SEPARATOR;
@@ -244,7 +244,7 @@ ALWAYS void store16(uint16_t *p, __m512i x)
     _mm256_storeu_si256((void *)p, _mm512_cvtepi32_epi16(x));
 }
 
-ALWAYS void look_first(row *w)
+ALWAYS void look_first(tk_row *w)
 {
     const tk_merges *m = w->m;
     const __m512i zero = all(0);
@@ -304,7 +304,7 @@ ALWAYS __m512i reach(const __m512i *bounds, const __m512i *ranks, int from, int 
     return reached;
 }
 
-ALWAYS __mmask32 safe_below(const row *w, uint32_t i, __m512i rank, bool ends)
+ALWAYS __mmask32 safe_below(const tk_row *w, uint32_t i, __m512i rank, bool ends)
 {
     __m512i ranks[3] = { load(w->ranks + i - 32), load(w->ranks + i), load(w->ranks + i + 32) };
     __m512i lefts[2] = { load(w->lefts + i - 32), load(w->lefts + i) };
@@ -316,7 +316,7 @@ ALWAYS __mmask32 safe_below(const row *w, uint32_t i, __m512i rank, bool ends)
 
 /* Which of 32 pairs can be merged. The lowest bit of codes tells hasty products only: it is set
  * before ranks are compared, so that of equal ones none seems to be higher. */
-ALWAYS uint32_t safe_at(const row *w, uint32_t i)
+ALWAYS uint32_t safe_at(const tk_row *w, uint32_t i)
 {
     const __m512i none = all16(NONE), odd = all16(1);
     __m512i rank = load(w->ranks + i);
@@ -330,7 +330,7 @@ ALWAYS uint32_t safe_at(const row *w, uint32_t i)
 }
 
 /* false: there are too few pairs that can be merged to be worth a sweep. */
-ALWAYS bool find_safe(row *w)
+ALWAYS bool find_safe(tk_row *w)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->count; i += CHUNK) {
@@ -343,7 +343,7 @@ ALWAYS bool find_safe(row *w)
     return count > w->count / WORTH;
 }
 
-ALWAYS void give_back(row *w, uint32_t from, uint32_t count, uint32_t separator)
+ALWAYS void give_back(tk_row *w, uint32_t from, uint32_t count, uint32_t separator)
 {
     tk_lane *l = &w->lanes[separator & ~SEPARATOR];
     _mm512_storeu_si512(l->ids + 1, load(w->ids + from));
@@ -353,7 +353,7 @@ ALWAYS void give_back(row *w, uint32_t from, uint32_t count, uint32_t separator)
 }
 
 /* Merges what is safe and closes the gaps. */
-ALWAYS void merge_safe(row *w)
+ALWAYS void merge_safe(tk_row *w)
 {
     uint32_t to = PAD, count = w->count;
     uint64_t before = 0;
@@ -395,7 +395,7 @@ ALWAYS uint32_t bits32(__mmask16 low, __mmask16 high)
 }
 
 /* Asks for the pairs of what has been made. */
-ALWAYS void look_again(row *w)
+ALWAYS void look_again(tk_row *w)
 {
     const __m512i count = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i made = all(MADE);
@@ -432,7 +432,7 @@ ALWAYS void look_again(row *w)
 }
 
 /* Gives all words back. Returns how many of them still have pairs. */
-ALWAYS uint32_t end(row *w, tk_lane **rest)
+ALWAYS uint32_t end(tk_row *w, tk_lane **rest)
 {
     uint32_t n = 0, from = PAD + 1;
     bool some = false; /* pairs in this word, so far */
@@ -462,18 +462,28 @@ ALWAYS uint32_t end(row *w, tk_lane **rest)
     return n;
 }
 
-AVX512 uint32_t tk_merge_sweeps(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_lane **rest)
+AVX512 uint32_t tk_merge_sweeps(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *w,
+                                tk_lane **rest)
 {
-    row w;
-    w.m = m;
-    w.lanes = lanes;
-    w.asked.count = 0;
-    take(&w, n);
-    look_first(&w);
-    while (find_safe(&w)) {
-        merge_safe(&w);
-        look_again(&w);
+    w->m = m;
+    w->lanes = lanes;
+    w->asked.count = 0;
+    take(w, n);
+    look_first(w);
+    while (find_safe(w)) {
+        merge_safe(w);
+        look_again(w);
     }
-    return end(&w, rest);
+    return end(w, rest);
+}
+
+size_t tk_row_bytes(void)
+{
+    return sizeof(tk_row);
+}
+#else
+size_t tk_row_bytes(void)
+{
+    return 0;
 }
 #endif

@@ -25,8 +25,9 @@
 
 #if TD_X86
 /* Merges the words of n lanes, 0 < n <= TK_LANES, as long as sweeps are worth it; m->swept. Returns
- * how many words may have to be merged further: rest. */
-uint32_t tk_merge_sweeps(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_lane **rest);
+ * how many words may have to be merged further: rest. w: room of tk_row_bytes. */
+uint32_t tk_merge_sweeps(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *w,
+                         tk_lane **rest);
 #endif
 
 #endif
