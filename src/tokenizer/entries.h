@@ -2,7 +2,7 @@
  *
  * The vocabulary has texts of byte characters; a word of a text is bytes, and mostly short. So
  * entries of up to TK_CACHED_BYTES lie here once more, under the keys that words have (key.h): what
- * a look costs is a multiplication and one cache line, which can be asked for as soon
+ * a look costs is two multiplications and one cache line, which can be asked for as soon
  * as the word is known:
  *
  *     uint64_t hash = tk_entry_hash(key);       the key of a word, not of a part
@@ -48,7 +48,7 @@ void tk_entries_done(tk_entries *e);
 
 static inline uint64_t tk_entry_hash(const uint64_t key[2])
 {
-    return tk_vocab_mix(tk_vocab_seeds[0], key[0], key[1]);
+    return tk_vocab_hash_end(tk_vocab_mix(tk_vocab_seeds[0], key[0], key[1]));
 }
 
 static inline tk_entry_line *tk_entry_line_of(const tk_entries *e, uint64_t hash)

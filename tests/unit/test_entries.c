@@ -141,6 +141,43 @@ static void test_crowded(void **unused)
     done(probe);
 }
 
+/* The most lines that are full side by side. */
+static uint32_t longest_run(const tk_entries *e)
+{
+    uint32_t most = 0, run = 0;
+    for (uint32_t i = 0; i < 2 * e->line_count; i++) {
+        run = tk_entry_line_is_full(&e->lines[i % e->line_count]) ? run + 1 : 0;
+        most = run > most ? run : most;
+    }
+    return most;
+}
+
+/* Words that differ in a few bits only do not crowd, whatever seeds the process has. */
+static void test_spread(void **unused)
+{
+    (void)unused;
+    uint64_t seeds[2] = { tk_vocab_seeds[0], tk_vocab_seeds[1] };
+    for (uint32_t round = 0; round < 100; round++) {
+        char word[TK_CACHED_BYTES];
+        size_t len = 4 + round % (sizeof word - 3), at = pick((uint32_t)len - 3);
+        memset(word, 'a', sizeof word);
+        for (int i = 0; i < 2; i++)
+            tk_vocab_seeds[i] = (uint64_t)pick(UINT32_MAX) << 32 | pick(UINT32_MAX);
+        made *m = start();
+        for (td_id id = 0; id < 1 << 14; id++) {
+            word[at] = (char)(id & 3);
+            word[at + 1] = (char)(id >> 2 << 3);
+            word[at + 2] = (char)(id >> 7);
+            word[at + 3] = (char)(id >> 7 & 0x70);
+            add(m, word, len, id);
+        }
+        fill(m);
+        assert_true(longest_run(&m->entries) < 200);
+        done(m);
+    }
+    memcpy(tk_vocab_seeds, seeds, sizeof seeds);
+}
+
 /* Texts of characters of one to four bytes, of which some stand for none, in any order. */
 static void test_chars_to_bytes(void **unused)
 {
@@ -228,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_crowded),
+        cmocka_unit_test(test_spread),
         cmocka_unit_test(test_chars_to_bytes),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_real),
