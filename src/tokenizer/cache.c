@@ -184,6 +184,8 @@ void tk_cache_fill(tk_cache *c, uint32_t at, const uint64_t key[2], uint32_t has
         memcpy(tk_place_ids(c, at), e, sizeof e);
     else if (written)
         place(c, key, hash, e);
-    else if (there)
+    else if (there) { /* it has no place any more */
         memset(tk_place_key(c, at), 0, sizeof(uint64_t[2]));
+        c->moved++;
+    }
 }

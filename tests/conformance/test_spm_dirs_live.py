@@ -182,7 +182,7 @@ def test_which_file(program, tmp_path, formats, made, name, files):
     ("T5", {"sentencepiece.bpe.model": "unigram special"}, "which is not read for this class"),
     ("Bert", {"tokenizer.model": "bpe special"}, "which takes no SentencePiece vocabulary"),
     ("Barthez", {"tokenizer.model": "bpe special"}, "needs a SentencePiece model of the kind Unigram"),
-    ("Albert", {"spiece.model": "unigram"}, "AlbertTokenizer needs its cls_token in the vocabulary"),
+    ("Albert", {"spiece.model": "unigram"}, 'AlbertTokenizer needs "[CLS]" in the vocabulary'),
     ("Pegasus", {"spiece.model": "unigram"}, 'needs "<unk>" with score 0'),
     ("SeamlessM4T", {"sentencepiece.bpe.model": "unigram t5"}, "two tokens of this class's vocabulary have the id 2"),
     ("RoFormer", {"tokenizer.model": "bpe special"}, "the Python package rjieba"),

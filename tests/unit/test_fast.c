@@ -490,8 +490,10 @@ static void test_no_room(void **unused)
     tk_key_make("word............", 4, false, key);
     uint32_t hash = crowded_hash(key), place = tk_cache_reserve(&c, key, hash);
     td_alloc_fail_at = 1;
+    uint32_t moved = c.moved;
     tk_cache_fill(&c, place, key, hash, ids, 5);
     td_alloc_fail_at = 0;
+    assert_int_not_equal(c.moved, moved);
     assert_null(tk_cache_find(&c, key, hash, ids, &count));
     tk_cache_fill(&c, tk_cache_reserve(&c, key, hash), key, hash, ids, 5);
     const td_id *found = tk_cache_find(&c, key, hash, ids, &count);
