@@ -2,9 +2,10 @@
 #ifndef TD_TESTS_UNIT_MERGING_H
 #define TD_TESTS_UNIT_MERGING_H
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "tokenizer/model/merges.h"
+#include "tokenizer/model/bpe_lanes.h"
 
 static inline const tk_merge *find_merge(const tk_merge *table, uint32_t merges, td_id left,
                                          td_id right)
@@ -48,6 +49,21 @@ static inline uint32_t merge_plainly(const tk_merge *table, uint32_t merges, td_
         }
         count--;
     }
+}
+
+/* Merges the words of n lanes, and in other once more without AVX-512, with which few words are
+ * merged in another way than many. */
+static inline void merge_both_ways(const tk_merges *m, tk_lane *lanes, tk_lane *other, uint32_t n)
+{
+    tk_lane *others[TK_LANES];
+    for (uint32_t i = 0; i < n; i++) {
+        other[i] = lanes[i];
+        others[i] = &other[i];
+    }
+    tk_row *row = aligned_alloc(64, tk_row_bytes()); /* NULL will do */
+    tk_merge_lanes(m, lanes, n, row);
+    free(row);
+    tk_merge_in_turn(m, others, n);
 }
 
 #endif

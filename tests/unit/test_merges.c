@@ -36,7 +36,7 @@ static const td_id firsts[] = { 0, 300, 1 << 20 };
 
 static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
 {
-    tk_lane lanes[TK_LANES], other[TK_LANES], *others[TK_LANES];
+    tk_lane lanes[TK_LANES], other[TK_LANES];
     td_id words[TK_LANES][TK_LANE], room[TK_LANE];
     uint32_t counts[TK_LANES];
     for (uint32_t i = 0; i < n; i++) {
@@ -47,13 +47,8 @@ static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
             tk_lane_ids(&lanes[i])[k] = words[i][k] + first;
         }
         tk_lane_start(&lanes[i], counts[i]);
-        other[i] = lanes[i];
-        others[i] = &other[i];
     }
-    tk_row *row = aligned_alloc(64, tk_row_bytes()); /* NULL will do */
-    tk_merge_lanes(m, lanes, n, row);
-    free(row);
-    tk_merge_in_turn(m, others, n);
+    merge_both_ways(m, lanes, other, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t want = merge_plainly(table, merge_count, words[i], NULL, counts[i]), count;
         const td_id *ids = tk_lane_get(&lanes[i], room, &count);

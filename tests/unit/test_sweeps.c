@@ -118,23 +118,15 @@ static uint32_t merge_slowly(const tk_merges *m, td_id *ids, uint32_t count)
     }
 }
 
-/* Few words are merged in another way than many, and both in another way where there is no
- * AVX-512. */
 static void check_words(const tk_merges *m, td_id words[][TK_LANE], const uint32_t *counts,
                         uint32_t n)
 {
     static tk_lane lanes[TK_LANES], other[TK_LANES];
-    tk_lane *others[TK_LANES];
     for (uint32_t i = 0; i < n; i++) {
         memcpy(tk_lane_ids(&lanes[i]), words[i], counts[i] * sizeof(td_id));
         tk_lane_start(&lanes[i], counts[i]);
-        other[i] = lanes[i];
-        others[i] = &other[i];
     }
-    tk_row *row = aligned_alloc(64, tk_row_bytes()); /* NULL will do */
-    tk_merge_lanes(m, lanes, n, row);
-    free(row);
-    tk_merge_in_turn(m, others, n);
+    merge_both_ways(m, lanes, other, n);
     for (uint32_t i = 0; i < n; i++) {
         td_id room[TK_LANE];
         uint32_t want = merge_slowly(m, words[i], counts[i]), count;
