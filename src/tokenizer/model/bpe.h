@@ -54,9 +54,9 @@ td_code tk_bpe_merge_periods(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_
  * a failure. */
 td_code tk_bpe_new(tk_load *load, tk_vocab *vocab, tk_bpe **ret);
 
-/* bpe_proof.c: sets merges.proven. merges: in the order of rank; the tables are filled. false: out
- * of memory. */
-bool tk_bpe_prove(tk_bpe *bpe, const tk_merge *merges, uint32_t count);
+/* bpe_proof.c: fills the table of merges and sets merges.proven. What is in merges is lost.
+ * TD_E_LIMIT when a rank is not below TK_RANK_END. */
+td_code tk_bpe_fill(tk_load *load, tk_bpe *bpe, tk_merge *merges, uint32_t count);
 
 /* ---- bpe_load.c ---- */
 
@@ -64,7 +64,8 @@ bool tk_bpe_prove(tk_bpe *bpe, const tk_merge *merges, uint32_t count);
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe);
 
 /* Takes merges from elsewhere; of equal pairs the last one counts. Pairs may share a rank: of these
- * the leftmost is merged first. TD_E_LIMIT when one is not below TK_RANK_END. */
-td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count);
+ * the leftmost is merged first. What is in merges is lost. TD_E_LIMIT when a rank is not below
+ * TK_RANK_END. */
+td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, tk_merge *merges, uint32_t count);
 
 #endif

@@ -334,15 +334,10 @@ static void free_merges(void *bpe)
     tk_merges_done(&((tk_bpe *)bpe)->merges);
 }
 
-td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count)
+td_code tk_bpe_set_merges(tk_load *load, tk_bpe *bpe, tk_merge *merges, uint32_t count)
 {
     TD_TRY(tk_on_free(load, free_merges, bpe));
-    for (uint32_t i = 0; i < count; i++)
-        if (merges[i].rank >= TK_RANK_END)
-            return td_fail(load->err, TD_E_LIMIT, "merges: a rank is not below 2^26");
-    bool made = tk_merges_fill(&bpe->merges, merges, count, bpe->vocab->id_end) &&
-                tk_bpe_prove(bpe, merges, count);
-    return made ? TD_OK : tk_load_nomem(load);
+    return tk_bpe_fill(load, bpe, merges, count);
 }
 
 td_code tk_bpe_load_merges(const tk_at *at, tk_bpe *bpe)

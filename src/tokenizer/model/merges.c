@@ -1,9 +1,17 @@
 /* merges.c - filling the table of merges.h, and its list. */
 #include "tokenizer/model/merges.h"
 
+#include <string.h>
+
 #include "base/cpu.h"
 
-enum { AHEAD = 16 };
+enum {
+    AHEAD = 16,
+    /* A longer list, and more than one pair for so many groups, takes too long to put pairs into
+     * one by one. */
+    LIST_MIN = 256,
+    LIST_PART = 8,
+};
 
 #define ASK_LIST ((uint64_t)1 << 63)
 
@@ -41,7 +49,7 @@ static inline bool put_in_group(tk_merges *m, const tk_merge *e, tk_place place,
     return true;
 }
 
-static bool put_in_list(tk_merges *m, const tk_merge *e)
+static bool grow_list(tk_merges *m)
 {
     if ((m->more_count & (m->more_count - 1)) == 0) {
         size_t cap = m->more_count != 0 ? (size_t)m->more_count * 2 : 1;
@@ -50,6 +58,13 @@ static bool put_in_list(tk_merges *m, const tk_merge *e)
             return false;
         m->more = more;
     }
+    return true;
+}
+
+static bool put_in_list(tk_merges *m, const tk_merge *e)
+{
+    if (!grow_list(m))
+        return false;
     m->more[m->more_count++] = *e;
     return true;
 }
@@ -102,17 +117,24 @@ static bool sort_list(tk_merges *m)
     return true;
 }
 
-tk_merged tk_merges_find_more(const tk_merges *m, td_id left, td_id right)
+/* Where a pair is in the list, or would be. */
+static uint32_t place_in_list(const tk_merges *m, uint64_t order)
 {
-    uint64_t want = order_of(left, right);
     uint32_t from = 0, end = m->more_count;
     while (from < end) {
         uint32_t mid = from + (end - from) / 2;
-        if (order_at(&m->more[mid]) < want)
+        if (order_at(&m->more[mid]) < order)
             from = mid + 1;
         else
             end = mid;
     }
+    return from;
+}
+
+tk_merged tk_merges_find_more(const tk_merges *m, td_id left, td_id right)
+{
+    uint64_t want = order_of(left, right);
+    uint32_t from = place_in_list(m, want);
     if (from == m->more_count || order_at(&m->more[from]) != want)
         return (tk_merged){ UINT32_MAX, 0 };
     return (tk_merged){ m->more[from].rank, m->more[from].product };
@@ -153,17 +175,13 @@ static bool alloc_table(tk_merges *m, uint32_t count, td_id id_end)
     return m->products != NULL && m->parts != NULL;
 }
 
-/* Whether ids and ranks all fit into slots. If not, all pairs are in the list, so that of equal
- * pairs one can never hide the other. */
-static bool fits(const tk_merge *merges, uint32_t count, td_id id_end)
+bool tk_merges_fit(uint32_t rank, td_id id_end)
 {
     const uint32_t end = (1u << TK_FIELD) - 1;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < count; i++)
-        most = merges[i].rank > most ? merges[i].rank : most;
-    return most < end && id_end <= end;
+    return rank < end && id_end <= end;
 }
 
+/* false: it has to be in the list. */
 static inline bool put(tk_merges *m, const tk_merge *e, bool fit)
 {
     uint64_t pair = tk_pair_of(m->id_bits, e->left, e->right);
@@ -174,31 +192,64 @@ static inline bool put(tk_merges *m, const tk_merge *e, bool fit)
                                           (uint64_t)1 << (hash >> 38 & 63);
     if (e->left < m->square_end && e->right < m->square_end)
         m->square[e->left * TK_SQUARE + e->right] = fields_of(e);
+    set_bit(m->products, e->product);
+    set_bit(m->parts, e->left);
+    set_bit(m->parts, e->right);
     if (fit && put_in_group(m, e, place, slots))
         return true;
     slots[TK_GROUP - 1] |= ASK_LIST;
-    return put_in_list(m, e);
+    return false;
+}
+
+bool tk_merges_start(tk_merges *m, uint32_t count, td_id id_end)
+{
+    m->square_end = TK_SQUARE;
+    return alloc_table(m, count, id_end);
+}
+
+bool tk_merges_put(tk_merges *m, const tk_merge *e, bool *ret_crowded)
+{
+    *ret_crowded = false;
+    if (put(m, e, true))
+        return true;
+    uint32_t at = place_in_list(m, order_at(e));
+    bool same = at < m->more_count && order_at(&m->more[at]) == order_at(e);
+    if (!same && !grow_list(m))
+        return false;
+    if (!same) {
+        memmove(m->more + at + 1, m->more + at, (m->more_count - at) * sizeof *m->more);
+        m->more_count++;
+        m->count++;
+    }
+    m->more[at] = *e;
+    *ret_crowded = m->more_count > LIST_MIN && m->more_count > m->groups / LIST_PART;
+    return true;
+}
+
+/* Bounds are for sweeps (bpe_sweeps.h), which not every CPU can make. */
+bool tk_merges_end(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end)
+{
+    return td_cpu_best() < TD_CPU_AVX512 || tk_merges_bound(m, merges, count, id_end);
 }
 
 bool tk_merges_fill(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end)
 {
-    bool fit = fits(merges, count, id_end);
-    if (!alloc_table(m, count, id_end))
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        most = merges[i].rank > most ? merges[i].rank : most;
+    /* If they do not fit, all pairs are in the list, so that of equal ones none hides the other. */
+    bool fit = tk_merges_fit(most, id_end);
+    if (!tk_merges_start(m, count, id_end))
         return false;
     m->square_end = fit ? TK_SQUARE : 0;
     for (uint32_t i = 0; i < count; i++) {
         const tk_merge *e = &merges[i];
         if (i + AHEAD < count)
             tk_merge_prefetch(m, e[AHEAD].left, e[AHEAD].right);
-        set_bit(m->products, e->product);
-        set_bit(m->parts, e->left);
-        set_bit(m->parts, e->right);
-        if (!put(m, e, fit))
+        if (!put(m, e, fit) && !put_in_list(m, e))
             return false;
     }
-    /* Bounds are for sweeps (bpe_sweeps.h), which not every CPU can make. */
-    bool bounded = fit && td_cpu_best() >= TD_CPU_AVX512;
-    return sort_list(m) && (!bounded || tk_merges_bound(m, merges, count, id_end));
+    return sort_list(m) && (!fit || tk_merges_end(m, merges, count, id_end));
 }
 
 void tk_merges_done(tk_merges *m)

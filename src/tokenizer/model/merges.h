@@ -42,7 +42,7 @@ typedef struct tk_merges {
     uint32_t filter_shift; /* 64 - the binary logarithm of its words */
     uint64_t *square;    /* rank + 1 and product, as in a slot, and bounds; TK_SQUARE rows */
     td_id square_end;    /* below it, all pairs are in there */
-    uint32_t count;      /* pairs */
+    uint32_t count;      /* pairs that were put */
     tk_merge *more;      /* the list, by left and right */
     uint32_t more_count;
     uint64_t *products, *parts; /* a bit for each id: a merge makes it; a merge takes it */
@@ -56,6 +56,17 @@ typedef struct tk_merges {
  * the last one counts. id_end: one more than any id of the model. false: out of memory. */
 bool tk_merges_fill(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end);
 void tk_merges_done(tk_merges *m);
+
+/* The same pair by pair, so that those that are there can be asked for in between. count: how many
+ * there will be, about. false: out of memory. */
+bool tk_merges_start(tk_merges *m, uint32_t count, td_id id_end);
+/* Whether the ids and a rank fit into a slot. */
+bool tk_merges_fit(uint32_t rank, td_id id_end);
+/* e fits. ret_crowded: so many have no room in their groups that this cannot go on. false: out of
+ * memory. */
+bool tk_merges_put(tk_merges *m, const tk_merge *e, bool *ret_crowded);
+/* merges: all that were put, in that order. */
+bool tk_merges_end(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end);
 
 /* merges_bounds.c: sets hasty, hurries, swept and the bounds in the square. The tables are filled.
  * false: out of memory. */
