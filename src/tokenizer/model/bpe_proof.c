@@ -307,6 +307,7 @@ static outcome fill_proving(tk_bpe *bpe, tree *trees, tk_merge *merges, uint32_t
         return NOT_SO;
     if (!tk_merges_start(m, products, bpe->vocab->id_end))
         return NO_MEMORY;
+    prove_chars(bpe, trees);
     outcome o = put_groups(&f);
     if (o != DONE) {
         for (uint32_t i = 0; i < count; i++)
@@ -342,7 +343,6 @@ td_code tk_bpe_fill(tk_load *load, tk_bpe *bpe, tk_merge *merges, uint32_t count
     bpe->merges.proven = td_calloc(n / 64 + 1, sizeof *bpe->merges.proven);
     if (bpe->merges.proven == NULL || !td_slab_new(&trees, (n + 1) * sizeof(tree)))
         return tk_load_nomem(load);
-    prove_chars(bpe, trees.ptr);
     outcome o = fill_proving(bpe, trees.ptr, merges, count);
     td_code code = o == NO_MEMORY ? tk_load_nomem(load) : TD_OK;
     if (o == NOT_SO) {
