@@ -178,11 +178,11 @@ static void prove_all(tk_bpe *bpe, tree *trees, const tk_merge *merges, uint32_t
 
 _Static_assert(TK_RANK_END <= LEFT_OUT, "ranks have room for a bit");
 
-/* Whether symbols come from their own characters alone, and a product has one text. */
+/* Whether symbols come from their own characters alone, and a product has one text. No bytes stand
+ * for characters here. */
 static bool are_chars_alone(const tk_bpe *bpe)
 {
-    return !bpe->byte_fallback && bpe->prefix.len == 0 && bpe->suffix.len == 0 &&
-           !bpe->vocab->shared_ids;
+    return bpe->prefix.len == 0 && bpe->suffix.len == 0 && !bpe->vocab->shared_ids;
 }
 
 /* How many groups of merges that make the same there are; 0: proofs cannot follow the merges: they
@@ -320,20 +320,30 @@ static outcome fill_proving(tk_bpe *bpe, tree *trees, tk_merge *merges, uint32_t
     return tk_merges_end(m, merges, count - f.left_out, bpe->vocab->id_end) ? DONE : NO_MEMORY;
 }
 
-/* Starts anew with all merges. false: out of memory. */
-static bool fill_all(tk_bpe *bpe, tree *trees, const tk_merge *merges, uint32_t count)
+/* Starts anew with all merges. */
+static td_code fill_all(tk_load *load, tk_bpe *bpe, const tk_merge *merges, uint32_t count)
 {
     uint64_t *proven = bpe->merges.proven;
+    for (uint32_t i = 0; i < count; i++)
+        if (merges[i].rank >= TK_RANK_END)
+            return td_fail(load->err, TD_E_LIMIT, "merges: a rank is not below 2^26");
     bpe->merges.proven = NULL;
     tk_merges_done(&bpe->merges);
     memset(proven, 0, (bpe->vocab->id_end / 64 + 1) * sizeof *proven);
     bpe->merges = (tk_merges){ .proven = proven };
-    if (!tk_merges_fill(&bpe->merges, merges, count, bpe->vocab->id_end))
-        return false;
+    return tk_merges_fill(&bpe->merges, merges, count, bpe->vocab->id_end) ? TD_OK
+                                                                           : tk_load_nomem(load);
+}
+
+static td_code fill(tk_load *load, tk_bpe *bpe, tree *trees, tk_merge *merges, uint32_t count)
+{
+    outcome o = fill_proving(bpe, trees, merges, count);
+    if (o != NOT_SO)
+        return o == DONE ? TD_OK : tk_load_nomem(load);
+    TD_TRY(fill_all(load, bpe, merges, count));
     prove_chars(bpe, trees);
-    if (!bpe->byte_fallback)
-        prove_all(bpe, trees, merges, count);
-    return true;
+    prove_all(bpe, trees, merges, count);
+    return TD_OK;
 }
 
 td_code tk_bpe_fill(tk_load *load, tk_bpe *bpe, tk_merge *merges, uint32_t count)
@@ -341,17 +351,13 @@ td_code tk_bpe_fill(tk_load *load, tk_bpe *bpe, tk_merge *merges, uint32_t count
     size_t n = bpe->vocab->id_end;
     td_slab trees;
     bpe->merges.proven = td_calloc(n / 64 + 1, sizeof *bpe->merges.proven);
-    if (bpe->merges.proven == NULL || !td_slab_new(&trees, (n + 1) * sizeof(tree)))
+    if (bpe->merges.proven == NULL)
         return tk_load_nomem(load);
-    outcome o = fill_proving(bpe, trees.ptr, merges, count);
-    td_code code = o == NO_MEMORY ? tk_load_nomem(load) : TD_OK;
-    if (o == NOT_SO) {
-        for (uint32_t i = 0; i < count && code == TD_OK; i++)
-            if (merges[i].rank >= TK_RANK_END)
-                code = td_fail(load->err, TD_E_LIMIT, "merges: a rank is not below 2^26");
-        if (code == TD_OK && !fill_all(bpe, trees.ptr, merges, count))
-            code = tk_load_nomem(load);
-    }
+    if (bpe->byte_fallback) /* of no use there */
+        return fill_all(load, bpe, merges, count);
+    if (!td_slab_new(&trees, (n + 1) * sizeof(tree)))
+        return tk_load_nomem(load);
+    td_code code = fill(load, bpe, trees.ptr, merges, count);
     td_slab_free(&trees);
     return code;
 }
