@@ -191,7 +191,50 @@ static void test_one_group(void **unused)
     }
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
     tk_merges_done(&m);
+    /* One by one it is known soon that they are too many; so far all are there. */
+    m = (tk_merges){ 0 };
+    bool crowded = false;
+    uint32_t n = 0;
+    assert_true(tk_merges_start(&m, MANY, (1 << BITS) - 1));
+    for (; n < MANY && !crowded; n++)
+        assert_true(tk_merges_put(&m, &e[n], &crowded));
+    assert_true(n > 1000 && n < MANY / 4);
+    assert_int_equal(m.count, n);
+    for (uint32_t i = 0; i < MANY; i++) {
+        td_id product;
+        uint32_t rank = tk_merge_rank(&m, e[i].left, e[i].right, &product);
+        assert_int_equal(rank, i < n ? i : UINT32_MAX);
+    }
+    tk_merges_done(&m);
     free(e);
+}
+
+/* Put one by one: as all at once, and what is there can be asked for in between. */
+static void test_one_by_one(void **unused)
+{
+    (void)unused;
+    static tk_merge e[4000];
+    for (int round = 0; round < 20; round++) {
+        td_id end = round % 2 == 0 ? 3000 : (1 << 20) - 1, product;
+        uint32_t n = 1 + pick(4000), again = pick(n);
+        fill_pairs(e, n, end, 0);
+        tk_merges m = { 0 };
+        bool crowded;
+        assert_true(tk_merges_start(&m, n / 8 + 1, end)); /* many find their groups full */
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t old = pick(i + 1);
+            assert_true(tk_merges_put(&m, &e[i], &crowded) && !crowded);
+            assert_int_equal(tk_merge_rank(&m, e[old].left, e[old].right, &product), old);
+            assert_int_equal(product, e[old].product);
+        }
+        tk_merge other = { e[again].left, e[again].right, n, pick(end) };
+        assert_true(tk_merges_put(&m, &other, &crowded));
+        assert_int_equal(tk_merge_rank(&m, other.left, other.right, &product), n);
+        assert_int_equal(product, other.product);
+        assert_int_equal(m.count, n);
+        assert_true(round % 2 != 0 || m.more_count > n / 4);
+        tk_merges_done(&m);
+    }
 }
 
 int main(void)
@@ -201,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_equal_pairs),
         cmocka_unit_test(test_one_group),
+        cmocka_unit_test(test_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,7 @@
 
 enum {
     AHEAD = 16,
-    /* A longer list, and more than one pair for so many groups, takes too long to put pairs into
-     * one by one. */
-    LIST_MIN = 256,
-    LIST_PART = 8,
+    LIST_MAX = 1 << 14, /* a longer one takes too long to put pairs into one by one */
 };
 
 #define ASK_LIST ((uint64_t)1 << 63)
@@ -222,7 +219,7 @@ bool tk_merges_put(tk_merges *m, const tk_merge *e, bool *ret_crowded)
         m->count++;
     }
     m->more[at] = *e;
-    *ret_crowded = m->more_count > LIST_MIN && m->more_count > m->groups / LIST_PART;
+    *ret_crowded = m->more_count > LIST_MAX;
     return true;
 }
 
