@@ -42,7 +42,7 @@ typedef struct tk_merges {
     uint32_t filter_shift; /* 64 - the binary logarithm of its words */
     uint64_t *square;    /* rank + 1 and product, as in a slot, and bounds; TK_SQUARE rows */
     td_id square_end;    /* below it, all pairs are in there */
-    uint32_t count;      /* pairs that were put */
+    uint32_t count;      /* pairs, with those that were left out (bpe_proof.c) */
     tk_merge *more;      /* the list, by left and right */
     uint32_t more_count;
     uint64_t *products, *parts; /* a bit for each id: a merge makes it; a merge takes it */
