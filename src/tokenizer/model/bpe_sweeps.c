@@ -7,6 +7,8 @@
 #include "tokenizer/model/bpe_sweeps.h"
 
 #if TD_X86
+#include <string.h>
+
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,"  \
@@ -15,38 +17,35 @@
 
 enum {
     CHUNK = 64,
-    PAD = CHUNK, /* what may be read or written beside the row */
+    PAD = 2 * CHUNK, /* what may be read or written beside the row */
     ROW = TK_LANES * (TK_LANE + 1) + 1,
-    ASKED = 256,
-    WORTH = 40, /* places of the row for each pair of a sweep: with fewer pairs lanes are faster */
-    WALK = 6, /* pairs that are looked at on each side */
+    CHUNKS = ROW / CHUNK + 2,
+    ASKED = 256, /* pairs that are looked up together */
+    WORTH = 40,  /* places of the row for each pair of a sweep: with fewer pairs lanes are faster */
+    WALK = 6,    /* pairs that are looked at on each side */
     NONE = 0xFFFE,
     NEVER = 0xFFFF,
 };
 
 #define SEPARATOR ((uint32_t)1 << 31) /* with the number of the word in front of it */
-#define MADE ((uint32_t)1 << 30)      /* by this sweep */
-
-/* Pairs and their places in the row. */
-typedef struct pair_list {
-    uint32_t left[ASKED + CHUNK], right[ASKED + CHUNK], at[ASKED + CHUNK];
-    uint32_t count;
-} pair_list;
 
 struct tk_row {
     const tk_merges *m;
     tk_lane *lanes;
     uint32_t count;
     _Alignas(64) uint32_t ids[PAD + ROW + PAD], products[PAD + ROW + PAD];
-    uint16_t ranks[PAD + ROW + PAD]; /* codes, even ones of hasty products; NONE: not merged */
+    /* Codes, even ones of hasty products; NONE: not merged; NEVER: a separator. */
+    uint16_t ranks[PAD + ROW + PAD];
     uint16_t lefts[PAD + ROW + PAD], rights[PAD + ROW + PAD]; /* bounds; NEVER: a word ends here */
-    uint64_t safe[ROW / CHUNK + 2]; /* a bit for each pair that can be merged now */
-    pair_list asked;
-    uint32_t groups[ASKED + CHUNK]; /* of what is asked for */
-    uint64_t tags[ASKED + CHUNK];
-    uint32_t known[ASKED + CHUNK], known_at[ASKED + CHUNK]; /* which of it the filter has */
-    uint64_t slots[ASKED + CHUNK];                          /* of that */
-    uint32_t known_count;
+    uint64_t safe[CHUNKS];       /* a bit for each pair that can be merged now */
+    uint64_t ends[CHUNKS];       /* for each separator */
+    uint64_t done[CHUNKS];       /* for those behind words that have no pairs any more */
+    uint64_t gone[CHUNKS];       /* for each place of such words */
+    uint16_t asked[ROW + CHUNK]; /* places of pairs that are to be looked up */
+    uint32_t asked_count;
+    uint16_t known[ASKED];         /* which of some of them the filter has */
+    const uint64_t *groups[ASKED]; /* where to look for that */
+    uint64_t tags[ASKED];
 };
 
 ALWAYS __m512i load(const void *p)
@@ -64,111 +63,103 @@ ALWAYS __m512i all16(uint16_t x)
     return _mm512_set1_epi16((short)x);
 }
 
+/* 32 numbers. */
+ALWAYS __m512i count16(uint16_t from)
+{
+    const __m512i number =
+        _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
+                         12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_add_epi16(number, all16(from));
+}
+
 /* ---- looking pairs up ---- */
 
-ALWAYS void put(pair_list *l, __mmask16 which, __m512i left, __m512i right, __m512i at)
+/* The two ids at a place: the left one is below. */
+ALWAYS uint64_t pair_at(const tk_row *w, uint32_t at)
 {
-    _mm512_storeu_si512(l->left + l->count, _mm512_maskz_compress_epi32(which, left));
-    _mm512_storeu_si512(l->right + l->count, _mm512_maskz_compress_epi32(which, right));
-    _mm512_storeu_si512(l->at + l->count, _mm512_maskz_compress_epi32(which, at));
-    l->count += (uint32_t)__builtin_popcount(which);
+    uint64_t pair;
+    memcpy(&pair, w->ids + at, sizeof pair);
+    return pair;
 }
 
-ALWAYS __m512i hash_of(__m256i left, __m256i right)
+ALWAYS uint64_t hash_at(const tk_row *w, uint32_t at)
 {
-    __m512i pair = _mm512_or_si512(_mm512_slli_epi64(_mm512_cvtepu32_epi64(left), 32),
-                                   _mm512_cvtepu32_epi64(right));
-    return _mm512_mullo_epi64(pair, _mm512_set1_epi64((long long)TK_FILTER_ODD));
+    uint64_t pair = pair_at(w, at);
+    return (pair << 32 | pair >> 32) * TK_FILTER_ODD;
 }
 
-/* Of eight hashes: tk_filter_has. */
-ALWAYS uint32_t filter_has(const tk_merges *m, __m512i hash)
+/* Which of the pairs the filter has. Returns how many. */
+ALWAYS uint32_t ask_filter(tk_row *w, const uint16_t *asked, uint32_t count)
 {
-    __m512i at = _mm512_srl_epi64(hash, _mm_cvtsi32_si128((int)m->filter_shift));
-    __m512i word = _mm512_i64gather_epi64(at, m->filter, 8);
-    __m512i first = _mm512_rorv_epi64(word, _mm512_srli_epi64(hash, 32));
-    __m512i second = _mm512_rorv_epi64(word, _mm512_srli_epi64(hash, 38));
-    return _mm512_test_epi64_mask(_mm512_and_si512(first, second), _mm512_set1_epi64(1));
+    const uint64_t *filter = w->m->filter;
+    uint32_t shift = w->m->filter_shift, n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(filter + (hash_at(w, asked[i]) >> shift));
+    for (uint32_t i = 0; i < count; i++) {
+        w->known[n] = asked[i];
+        n += (uint32_t)tk_filter_has(filter, shift, hash_at(w, asked[i]));
+    }
+    return n;
 }
 
-/* Finds the groups of all pairs, eight at a time, as tk_place_of does, and asks for them and for
- * what the filter has. */
-ALWAYS void find_places(tk_row *w)
+/* Asks for the groups of those. */
+ALWAYS void find_places(tk_row *w, uint32_t count)
 {
-    const tk_merges *m = w->m;
-    pair_list *a = &w->asked;
-    __m128i up_left = _mm_cvtsi32_si128((int)(64 - m->id_bits));
-    __m128i up_right = _mm_cvtsi32_si128((int)(64 - 2 * m->id_bits));
-    __m128i to_word = _mm_cvtsi32_si128((int)m->filter_shift);
-    for (uint32_t i = 0; i < a->count; i += 8) {
-        uint32_t words[8];
-        __m256i left4 = _mm256_loadu_si256((const void *)(a->left + i));
-        __m256i right4 = _mm256_loadu_si256((const void *)(a->right + i));
-        __m512i hash = hash_of(left4, right4);
-        __m512i left = _mm512_cvtepu32_epi64(left4), right = _mm512_cvtepu32_epi64(right4);
-        __m512i pair =
-            _mm512_or_si512(_mm512_sll_epi64(left, up_left), _mm512_sll_epi64(right, up_right));
-        pair = _mm512_mullo_epi64(pair, _mm512_set1_epi64((long long)TK_PAIR_ODD));
-        __m512i group = _mm512_mul_epu32(_mm512_srli_epi64(pair, 32),
-                                         _mm512_set1_epi64((long long)m->groups));
-        __m512i tag = _mm512_and_si512(_mm512_srl_epi64(pair, up_right),
-                                       _mm512_set1_epi64((long long)TK_TAG_MASK));
-        _mm256_storeu_si256((void *)(w->groups + i),
-                            _mm512_cvtepi64_epi32(_mm512_srli_epi64(group, 32)));
-        _mm256_storeu_si256((void *)words, _mm512_cvtepi64_epi32(_mm512_srl_epi64(hash, to_word)));
-        _mm512_storeu_si512(w->tags + i, _mm512_slli_epi64(tag, 2 * TK_FIELD));
-#pragma GCC unroll 8
-        for (uint32_t k = 0; k < 8; k++) {
-            __builtin_prefetch(m->filter + words[k]);
-            __builtin_prefetch(m->slots + (size_t)w->groups[i + k] * TK_GROUP);
-        }
+    tk_merges m = *w->m;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t pair = pair_at(w, w->known[i]);
+        pair = tk_pair_of(m.id_bits, (td_id)pair, (td_id)(pair >> 32));
+        tk_place place = tk_place_of(&m, pair);
+        __builtin_prefetch(place.group);
+        w->groups[i] = place.group;
+        w->tags[i] = place.tag;
     }
 }
 
-/* Which pairs the filter has. */
-ALWAYS void ask_filter(tk_row *w)
+/* The slot of one of them, as tk_merge_at finds it. */
+ALWAYS uint64_t slot_of(const tk_row *w, uint32_t i)
 {
-    const __m512i count = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const pair_list *a = &w->asked;
-    w->known_count = 0;
-    for (uint32_t i = 0; i < a->count; i += 16) {
-        uint32_t rest = a->count - i;
-        __m512i left = load(a->left + i), right = load(a->right + i);
-        uint32_t has = filter_has(
-            w->m, hash_of(_mm512_castsi512_si256(left), _mm512_castsi512_si256(right)));
-        has |= filter_has(w->m, hash_of(_mm512_extracti64x4_epi64(left, 1),
-                                        _mm512_extracti64x4_epi64(right, 1)))
-               << 8;
-        has &= rest < 16 ? (1u << rest) - 1 : 0xFFFF;
-        _mm512_storeu_si512(w->known + w->known_count,
-                            _mm512_maskz_compress_epi32((__mmask16)has,
-                                                        _mm512_add_epi32(count, all(i))));
-        _mm512_storeu_si512(w->known_at + w->known_count,
-                            _mm512_maskz_compress_epi32((__mmask16)has, load(a->at + i)));
-        w->known_count += (uint32_t)__builtin_popcount(has);
-    }
-}
-
-/* The slots of those, as tk_merge_at finds them. */
-ALWAYS void find_slots(tk_row *w)
-{
-    const uint64_t fields = ((uint64_t)1 << 2 * TK_FIELD) - 1;
     const __m256i mask = _mm256_set1_epi64x((long long)(TK_TAG_MASK << 2 * TK_FIELD));
-    for (uint32_t i = 0; i < w->known_count; i++) {
-        uint32_t k = w->known[i];
-        const uint64_t *group = w->m->slots + (size_t)w->groups[k] * TK_GROUP;
-        __m256i slots = _mm256_loadu_si256((const void *)group);
-        __m256i other = _mm256_xor_si256(slots, _mm256_set1_epi64x((long long)w->tags[k]));
-        /* The first one that is the same, or 0. */
-        slots = _mm256_maskz_compress_epi64(_mm256_testn_epi64_mask(other, mask), slots);
-        uint64_t slot = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(slots)) & fields;
-        if (__builtin_expect(group[TK_GROUP - 1] >> 63 > slot >> TK_FIELD, 0)) {
-            tk_merged e = tk_merges_find_more(w->m, w->asked.left[k], w->asked.right[k]);
-            slot = (uint64_t)(e.rank + 1) << TK_FIELD | e.product;
-        }
-        w->slots[i] = slot;
+    const uint64_t *group = w->groups[i];
+    __m256i slots = _mm256_loadu_si256((const void *)group);
+    __m256i other = _mm256_xor_si256(slots, _mm256_set1_epi64x((long long)w->tags[i]));
+    /* The first one that is the same, or 0. */
+    slots = _mm256_maskz_compress_epi64(_mm256_testn_epi64_mask(other, mask), slots);
+    uint64_t slot = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(slots));
+    slot &= ((uint64_t)1 << 2 * TK_FIELD) - 1;
+    if (__builtin_expect(group[TK_GROUP - 1] >> 63 > slot >> TK_FIELD, 0)) {
+        uint64_t pair = pair_at(w, w->known[i]);
+        tk_merged e = tk_merges_find_more(w->m, (td_id)pair, (td_id)(pair >> 32));
+        slot = (uint64_t)(e.rank + 1) << TK_FIELD | e.product;
+    }
+    return slot;
+}
+
+ALWAYS void look_up_some(tk_row *w, const uint16_t *asked, uint32_t count)
+{
+    uint32_t n = ask_filter(w, asked, count);
+    find_places(w, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = w->known[i];
+        tk_merged e = tk_merged_of(slot_of(w, i));
+        uint32_t code = tk_rank_code(e.rank);
+        if (w->m->hurries)
+            code -= tk_id_bit(w->m->hasty, e.product);
+        w->products[at] = e.product;
+        w->ranks[at] = (uint16_t)(e.rank == UINT32_MAX ? NONE : code);
     }
 }
+
+ALWAYS void look_up(tk_row *w)
+{
+    for (uint32_t i = 0; i < w->asked_count; i += ASKED) {
+        uint32_t rest = w->asked_count - i;
+        look_up_some(w, w->asked + i, rest < ASKED ? rest : ASKED);
+    }
+    w->asked_count = 0;
+}
+
+/* ---- the first look ---- */
 
 /* The codes of sixteen ranks + 1. hasty: of products that are. */
 ALWAYS __m512i codes_of(__m512i rank, __mmask16 hasty)
@@ -193,35 +184,6 @@ ALWAYS parts split(__m512i a, __m512i b)
     __m512i ranks = _mm512_shrdi_epi32(lower, upper, TK_FIELD);
     return (parts){ _mm512_and_si512(ranks, low), _mm512_and_si512(lower, low), upper };
 }
-
-ALWAYS __mmask16 hasty_of(const tk_merges *m, __m512i products)
-{
-    __m512i words = _mm512_i32gather_epi32(_mm512_srli_epi32(products, 5), m->hasty, 4);
-    words = _mm512_rorv_epi32(words, products);
-    return _mm512_test_epi32_mask(words, all(1));
-}
-
-ALWAYS void look_up(tk_row *w)
-{
-    find_places(w);
-    ask_filter(w);
-    find_slots(w);
-    for (uint32_t i = 0; i < w->known_count; i += 16) {
-        uint32_t codes[16], n = w->known_count - i < 16 ? w->known_count - i : 16;
-        parts p = split(load(w->slots + i), load(w->slots + i + 8));
-        __mmask16 valid = (__mmask16)((1u << n) - 1);
-        __mmask16 hasty = 0;
-        if (w->m->hurries)
-            hasty = hasty_of(w->m, _mm512_maskz_mov_epi32(valid, p.products));
-        _mm512_mask_i32scatter_epi32(w->products, valid, load(w->known_at + i), p.products, 4);
-        _mm512_storeu_si512(codes, codes_of(p.ranks, hasty));
-        for (uint32_t k = 0; k < n; k++)
-            w->ranks[w->known_at[i + k]] = (uint16_t)codes[k];
-    }
-    w->asked.count = 0;
-}
-
-/* ---- the first look ---- */
 
 ALWAYS void take(tk_row *w, uint32_t n)
 {
@@ -263,83 +225,147 @@ ALWAYS void look_first(tk_row *w)
         lefts = _mm512_mask_mov_epi32(lefts, apart, all(NEVER));
         rights = _mm512_mask_mov_epi32(rights, apart, all(NEVER));
         _mm512_storeu_si512(w->products + i, p.products);
-        store16(w->ranks + i, codes_of(p.ranks, _mm512_movepi32_mask(p.upper)));
+        __m512i codes = codes_of(p.ranks, _mm512_movepi32_mask(p.upper));
+        codes = _mm512_mask_mov_epi32(codes, _mm512_movepi32_mask(left), all(NEVER));
+        store16(w->ranks + i, codes);
         store16(w->lefts + i, lefts);
         store16(w->rights + i, rights);
         uint32_t far = ~(uint32_t)(near | apart) & 0xFFFF, rest = PAD + w->count - i;
         far &= rest < 16 ? (1u << rest) - 1 : 0xFFFF;
-        if (far != 0) {
-            __m512i place = _mm512_add_epi32(
-                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), all(i));
-            put(&w->asked, (__mmask16)far, left, right, place);
-            if (w->asked.count >= ASKED)
-                look_up(w);
-        }
+        for (; far != 0; far &= far - 1)
+            w->asked[w->asked_count++] = (uint16_t)(i + (uint32_t)__builtin_ctz(far));
     }
-    if (w->asked.count != 0)
-        look_up(w);
+    look_up(w);
 }
 
 /* ---- a sweep ---- */
 
-/* How far up pairs are safe from one side: the greatest of all bounds, or of the ranks on the way
- * to it where these are lower. From the far end on, as each pair on the way is either a bound for
- * what lies behind it or lets through what comes from there. Both come in two parts, one behind the
- * other; from: where the pairs themselves begin. */
-ALWAYS __m512i reach(const __m512i *bounds, const __m512i *ranks, int from, int step, bool ends)
+/* Pairs side by side, seen from one side: what comes from behind gets through up to a rank, and
+ * they are a bound themselves. */
+typedef struct span {
+    __m512i bound, rank;
+} span;
+
+ALWAYS span join(span near, span far)
 {
-    const __m512i number = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,
-                                            17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2,
-                                            1, 0);
+    return (span){ _mm512_max_epu16(near.bound, _mm512_min_epu16(near.rank, far.bound)),
+                   _mm512_min_epu16(near.rank, far.rank) };
+}
+
+ALWAYS span span_at(const uint16_t *bounds, const uint16_t *ranks)
+{
+    return (span){ load(bounds), load(ranks) };
+}
+
+/* The pairs next to each of 32 and the ones behind these. */
+ALWAYS span two_left(const tk_row *w, uint32_t i)
+{
+    return join(span_at(w->lefts + i - 1, w->ranks + i - 1),
+                span_at(w->lefts + i - 2, w->ranks + i - 2));
+}
+
+ALWAYS span two_right(const tk_row *w, uint32_t i)
+{
+    return join(span_at(w->rights + i + 1, w->ranks + i + 1),
+                span_at(w->rights + i + 2, w->ranks + i + 2));
+}
+
+/* From the place by of a on, where b lies behind it. */
+ALWAYS __m512i shifted(__m512i a, __m512i b, uint16_t by)
+{
+    return _mm512_permutex2var_epi16(a, count16(by), b);
+}
+
+ALWAYS span shifted_span(span a, span b, uint16_t by)
+{
+    return (span){ shifted(a.bound, b.bound, by), shifted(a.rank, b.rank, by) };
+}
+
+/* How far up pairs are safe from one side: the greatest of all bounds, or of the ranks on the way
+ * to it where these are lower. */
+ALWAYS __m512i reach(span two, span next, span last)
+{
+    span four = join(two, next);
+    return _mm512_max_epu16(four.bound, _mm512_min_epu16(four.rank, last.bound));
+}
+
+/* The same where nothing but the end of a word is a bound. From the far end on, as each pair on the
+ * way is either a bound for what lies behind it or lets through what comes from there. */
+ALWAYS __m512i reach_end(const uint16_t *bounds, const uint16_t *ranks, int step)
+{
     __m512i reached = all(0);
 #pragma GCC unroll 16
     for (int k = WALK; k >= 1; k--) {
-        __m512i at = _mm512_add_epi16(number, all16((uint16_t)(from + k * step)));
-        __m512i bound = _mm512_permutex2var_epi16(bounds[0], at, bounds[1]);
-        if (ends)
-            bound = _mm512_maskz_mov_epi16(_mm512_cmpeq_epi16_mask(bound, all16(NEVER)), bound);
-        reached = _mm512_min_epu16(reached, _mm512_permutex2var_epi16(ranks[0], at, ranks[1]));
-        reached = _mm512_max_epu16(reached, bound);
+        __mmask32 end = _mm512_cmpeq_epi16_mask(load(bounds + k * step), all16(NEVER));
+        reached = _mm512_min_epu16(reached, load(ranks + k * step));
+        reached = _mm512_mask_mov_epi16(reached, end, all16(NEVER));
     }
     return reached;
 }
 
-ALWAYS __mmask32 safe_below(const tk_row *w, uint32_t i, __m512i rank, bool ends)
-{
-    __m512i ranks[3] = { load(w->ranks + i - 32), load(w->ranks + i), load(w->ranks + i + 32) };
-    __m512i lefts[2] = { load(w->lefts + i - 32), load(w->lefts + i) };
-    __m512i rights[2] = { load(w->rights + i), load(w->rights + i + 32) };
-    __m512i left = reach(lefts, ranks, 32, -1, ends);
-    __m512i right = reach(rights, ranks + 1, 0, 1, ends);
-    return _mm512_cmplt_epu16_mask(rank, _mm512_min_epu16(left, right));
-}
+typedef struct walk {
+    span left, right; /* two_left of the 32 places before; two_right */
+} walk;
 
-/* Which of 32 pairs can be merged. The lowest bit of codes tells hasty products only: it is set
- * before ranks are compared, so that of equal ones none seems to be higher. */
-ALWAYS uint32_t safe_at(const tk_row *w, uint32_t i)
+typedef struct found {
+    uint32_t safe, open, ends;
+} found;
+
+/* Which of 32 pairs can be merged, and which are there. The lowest bit of codes tells hasty
+ * products only: it is set before ranks are compared, so that of equal ones none seems to be
+ * higher. */
+ALWAYS found find_at(const tk_row *w, uint32_t i, walk *k)
 {
-    const __m512i none = all16(NONE), odd = all16(1);
-    __m512i rank = load(w->ranks + i);
-    __mmask32 open = _mm512_cmpneq_epi16_mask(rank, none);
-    __mmask32 hasty = _mm512_mask_testn_epi16_mask(open, rank, odd);
-    rank = _mm512_or_si512(rank, odd);
-    __mmask32 safe = open & safe_below(w, i, rank, false);
-    if (__builtin_expect(hasty != 0, 0))
-        safe &= ~hasty | safe_below(w, i, rank, true);
-    return safe;
+    const __m512i odd = all16(1);
+    __m512i rank = load(w->ranks + i), odd_rank = _mm512_or_si512(rank, odd);
+    span left = two_left(w, i), next = two_right(w, i + 32);
+    __m512i from_left = reach(left, shifted_span(k->left, left, 30),
+                              (span){ shifted(k->left.bound, left.bound, 28), left.rank });
+    __m512i from_right = reach(k->right, shifted_span(k->right, next, 2),
+                               (span){ shifted(k->right.bound, next.bound, 4), left.rank });
+    *k = (walk){ left, next };
+    found f;
+    f.open = _mm512_cmplt_epu16_mask(rank, all16(NONE));
+    f.ends = _mm512_cmpeq_epi16_mask(rank, all16(NEVER));
+    f.safe = f.open & _mm512_cmplt_epu16_mask(odd_rank, _mm512_min_epu16(from_left, from_right));
+    __mmask32 hasty = _mm512_mask_testn_epi16_mask(f.open, rank, odd);
+    if (__builtin_expect(hasty != 0, 0)) {
+        from_left = reach_end(w->lefts + i, w->ranks + i, -1);
+        from_right = reach_end(w->rights + i, w->ranks + i, 1);
+        f.safe &=
+            ~hasty | _mm512_cmplt_epu16_mask(odd_rank, _mm512_min_epu16(from_left, from_right));
+    }
+    return f;
 }
 
 /* false: there are too few pairs that can be merged to be worth a sweep. */
 ALWAYS bool find_safe(tk_row *w)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < w->count; i += CHUNK) {
-        uint64_t safe = safe_at(w, PAD + i) | (uint64_t)safe_at(w, PAD + i + 32) << 32;
-        if (w->count - i < CHUNK)
-            safe &= ((uint64_t)1 << (w->count - i)) - 1;
-        w->safe[i / CHUNK] = safe;
+    uint32_t count = 0, c = 0;
+    uint64_t before = 0;
+    unsigned char carry = 0;
+    walk k = { { all(0), all(0) }, two_right(w, PAD) };
+    for (; c * CHUNK < w->count; c++) {
+        uint32_t i = PAD + c * CHUNK;
+        found a = find_at(w, i, &k), b = find_at(w, i + 32, &k);
+        uint64_t safe = a.safe | (uint64_t)b.safe << 32, open = a.open | (uint64_t)b.open << 32;
+        uint64_t ends = a.ends | (uint64_t)b.ends << 32;
+        if (w->count - c * CHUNK < CHUNK) {
+            uint64_t in = ((uint64_t)1 << (w->count - c * CHUNK)) - 1;
+            safe &= in;
+            ends &= in;
+        }
+        /* A one where a word begins goes through to its end if there is no pair on the way. */
+        unsigned long long through;
+        carry = _addcarry_u64(carry, ends << 1 | before >> 63, ~(open | ends), &through);
+        before = ends;
+        w->safe[c] = safe;
+        w->ends[c] = ends;
+        w->done[c] = through & ends;
+        w->gone[c] = 0;
         count += (uint32_t)__builtin_popcountll(safe);
     }
+    w->safe[c] = w->gone[c] = 0;
     return count > w->count / WORTH;
 }
 
@@ -352,83 +378,98 @@ ALWAYS void give_back(tk_row *w, uint32_t from, uint32_t count, uint32_t separat
     tk_lane_start(l, count);
 }
 
-/* Merges what is safe and closes the gaps. */
+/* Gives back the words that are done. */
+ALWAYS void let_go(tk_row *w)
+{
+    uint32_t last = 0; /* behind the last separator */
+    for (uint32_t c = 0; c * CHUNK < w->count; c++) {
+        uint64_t ends = w->ends[c];
+        for (uint64_t done = w->done[c]; done != 0; done &= done - 1) {
+            uint32_t at = (uint32_t)__builtin_ctzll(done);
+            uint64_t before = ends & ((done & -done) - 1);
+            uint32_t from =
+                before != 0 ? (c + 1) * CHUNK - (uint32_t)__builtin_clzll(before) : last;
+            uint32_t count = c * CHUNK + at - from;
+            uint64_t places = ((uint64_t)2 << count) - 1;
+            give_back(w, PAD + from, count, w->ids[PAD + from + count]);
+            w->gone[from / CHUNK] |= places << from % CHUNK;
+            w->gone[from / CHUNK + 1] |= places >> 1 >> (CHUNK - 1 - from % CHUNK);
+        }
+        if (ends != 0)
+            last = (c + 1) * CHUNK - (uint32_t)__builtin_clzll(ends);
+    }
+}
+
+/* Moves ids and products of 16 places. */
+ALWAYS void move_ids(tk_row *w, uint32_t from, uint32_t to, __mmask16 keep, __mmask16 merge)
+{
+    __m512i ids = load(w->ids + from), products = load(w->products + from);
+    ids = _mm512_mask_mov_epi32(ids, merge, products);
+    _mm512_storeu_si512(w->ids + to, _mm512_maskz_compress_epi32(keep, ids));
+    _mm512_storeu_si512(w->products + to, _mm512_maskz_compress_epi32(keep, products));
+}
+
+/* Moves what is known of 32 pairs. right: what is behind it is made now. Returns which pairs have
+ * to be looked up. */
+ALWAYS uint32_t move_pairs(tk_row *w, uint32_t from, uint32_t to, __mmask32 keep, __mmask32 merge,
+                           __mmask32 right)
+{
+    __m512i ranks = load(w->ranks + from);
+    __mmask32 separator = _mm512_cmpeq_epi16_mask(ranks, all16(NEVER));
+    /* Behind what is merged the bounds are those of its second part. */
+    __m512i lefts = _mm512_mask_mov_epi16(load(w->lefts + from), merge, load(w->lefts + from + 1));
+    __m512i rights =
+        _mm512_mask_mov_epi16(load(w->rights + from), merge, load(w->rights + from + 1));
+    __mmask32 apart = _mm512_cmpeq_epi16_mask(lefts, all16(NEVER));
+    ranks = _mm512_mask_mov_epi16(ranks, merge | (right & ~separator), all16(NONE));
+    lefts = _mm512_maskz_mov_epi16(~right | apart, lefts);
+    rights = _mm512_maskz_mov_epi16(~merge | apart, rights);
+    _mm512_storeu_si512(w->ranks + to, _mm512_maskz_compress_epi16(keep, ranks));
+    _mm512_storeu_si512(w->lefts + to, _mm512_maskz_compress_epi16(keep, lefts));
+    _mm512_storeu_si512(w->rights + to, _mm512_maskz_compress_epi16(keep, rights));
+    return (merge | right) & ~apart;
+}
+
+/* Asks for some of the 64 pairs from a place on. */
+ALWAYS void ask(tk_row *w, uint32_t from, uint64_t which)
+{
+    __m512i at = count16((uint16_t)from);
+    uint16_t *to = w->asked + w->asked_count;
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi16((__mmask32)which, at));
+    to += (uint32_t)__builtin_popcount((uint32_t)which);
+    at = _mm512_add_epi16(at, all16(32));
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi16((__mmask32)(which >> 32), at));
+    w->asked_count += (uint32_t)__builtin_popcountll(which);
+}
+
+/* Merges what is safe, closes the gaps and asks for the pairs of what has been made. */
 ALWAYS void merge_safe(tk_row *w)
 {
-    uint32_t to = PAD, count = w->count;
+    uint32_t to = PAD;
     uint64_t before = 0;
-    for (uint32_t c = 0; c < count; c += CHUNK) {
-        uint32_t i = PAD + c;
-        uint64_t safe = w->safe[c / CHUNK], kept = ~(safe << 1 | before >> 63);
-        if (count - c < CHUNK)
-            kept &= ((uint64_t)1 << (count - c)) - 1;
+    for (uint32_t c = 0; c * CHUNK < w->count; c++) {
+        uint32_t i = PAD + c * CHUNK, rest = w->count - c * CHUNK;
+        uint64_t safe = w->safe[c], next = w->safe[c + 1];
+        uint64_t kept = ~(safe << 1 | before >> 63 | w->gone[c]);
+        if (rest < CHUNK)
+            kept &= ((uint64_t)1 << rest) - 1;
         before = safe;
+        /* What is behind a symbol is made, too. */
+        uint64_t right = (safe & (safe >> 2 | next << 62)) | (~safe & (safe >> 1 | next << 63));
         uint32_t out = to;
         for (uint32_t k = 0; k < CHUNK; k += 16) {
-            __mmask16 keep = (__mmask16)(kept >> k), merge = (__mmask16)(safe >> k);
-            __m512i ids = load(w->ids + i + k), products = load(w->products + i + k);
-            ids = _mm512_mask_or_epi32(ids, merge, products, all(MADE));
-            _mm512_storeu_si512(w->ids + out, _mm512_maskz_compress_epi32(keep, ids));
-            _mm512_storeu_si512(w->products + out, _mm512_maskz_compress_epi32(keep, products));
-            out += (uint32_t)__builtin_popcount(keep);
+            move_ids(w, i + k, out, (__mmask16)(kept >> k), (__mmask16)(safe >> k));
+            out += (uint32_t)__builtin_popcount((uint16_t)(kept >> k));
         }
-        for (uint32_t k = 0; k < CHUNK; k += 32) {
-            __mmask32 keep = (__mmask32)(kept >> k), merge = (__mmask32)(safe >> k);
-            __m512i ranks = load(w->ranks + i + k);
-            /* Behind what is merged the bounds are those of its second part. */
-            __m512i lefts = _mm512_mask_mov_epi16(load(w->lefts + i + k), merge,
-                                                  load(w->lefts + i + k + 1));
-            __m512i rights = _mm512_mask_mov_epi16(load(w->rights + i + k), merge,
-                                                   load(w->rights + i + k + 1));
-            _mm512_storeu_si512(w->ranks + to, _mm512_maskz_compress_epi16(keep, ranks));
-            _mm512_storeu_si512(w->lefts + to, _mm512_maskz_compress_epi16(keep, lefts));
-            _mm512_storeu_si512(w->rights + to, _mm512_maskz_compress_epi16(keep, rights));
-            to += (uint32_t)__builtin_popcount(keep);
-        }
+        uint32_t half = to + (uint32_t)__builtin_popcount((uint32_t)kept);
+        uint64_t new = move_pairs(w, i, to, (__mmask32)kept, (__mmask32)safe, (__mmask32)right);
+        new |= (uint64_t)move_pairs(w, i + 32, half, (__mmask32)(kept >> 32),
+                                    (__mmask32)(safe >> 32), (__mmask32)(right >> 32))
+               << 32;
+        ask(w, to, _pext_u64(new, kept));
+        to = out;
     }
     w->count = to - PAD;
-}
-
-ALWAYS uint32_t bits32(__mmask16 low, __mmask16 high)
-{
-    return (uint32_t)low | (uint32_t)high << 16;
-}
-
-/* Asks for the pairs of what has been made. */
-ALWAYS void look_again(tk_row *w)
-{
-    const __m512i count = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i made = all(MADE);
-    for (uint32_t i = PAD; i < PAD + w->count; i += 32) {
-        __m512i a = load(w->ids + i), b = load(w->ids + i + 16);
-        __m512i c = load(w->ids + i + 1), d = load(w->ids + i + 17);
-        uint32_t left_made =
-            bits32(_mm512_test_epi32_mask(a, made), _mm512_test_epi32_mask(b, made));
-        uint32_t right_made =
-            bits32(_mm512_test_epi32_mask(c, made), _mm512_test_epi32_mask(d, made));
-        uint32_t new = left_made | right_made;
-        if (new == 0)
-            continue;
-        uint32_t apart = bits32(_mm512_movepi32_mask(_mm512_or_si512(a, c)),
-                                _mm512_movepi32_mask(_mm512_or_si512(b, d)));
-        _mm512_mask_storeu_epi16(w->ranks + i, new, all16(NONE));
-        _mm512_mask_storeu_epi16(w->lefts + i, right_made & ~apart, all16(0));
-        _mm512_mask_storeu_epi16(w->rights + i, left_made & ~apart, all16(0));
-        a = _mm512_andnot_si512(made, a);
-        b = _mm512_andnot_si512(made, b);
-        _mm512_storeu_si512(w->ids + i, a);
-        _mm512_storeu_si512(w->ids + i + 16, b);
-        new &= ~apart;
-        if (PAD + w->count - i < 32)
-            new &= (1u << (PAD + w->count - i)) - 1;
-        __m512i at = _mm512_add_epi32(count, all(i));
-        put(&w->asked, (__mmask16)new, a, _mm512_andnot_si512(made, c), at);
-        put(&w->asked, (__mmask16)(new >> 16), b, _mm512_andnot_si512(made, d),
-            _mm512_add_epi32(at, all(16)));
-        if (w->asked.count >= ASKED)
-            look_up(w);
-    }
-    look_up(w);
 }
 
 /* Gives all words back. Returns how many of them still have pairs. */
@@ -440,8 +481,8 @@ ALWAYS uint32_t end(tk_row *w, tk_lane **rest)
         uint64_t ends = 0, pairs;
         for (uint32_t k = 0; k < CHUNK; k += 16)
             ends |= (uint64_t)_mm512_movepi32_mask(load(w->ids + i + k)) << k;
-        pairs = _mm512_cmpneq_epi16_mask(load(w->ranks + i), all16(NONE));
-        pairs |= (uint64_t)_mm512_cmpneq_epi16_mask(load(w->ranks + i + 32), all16(NONE)) << 32;
+        pairs = _mm512_cmplt_epu16_mask(load(w->ranks + i), all16(NONE));
+        pairs |= (uint64_t)_mm512_cmplt_epu16_mask(load(w->ranks + i + 32), all16(NONE)) << 32;
         if (PAD + w->count - i < CHUNK)
             ends &= ((uint64_t)1 << (PAD + w->count - i)) - 1;
         if (i == PAD)
@@ -467,12 +508,13 @@ AVX512 uint32_t tk_merge_sweeps(const tk_merges *m, tk_lane *lanes, uint32_t n, 
 {
     w->m = m;
     w->lanes = lanes;
-    w->asked.count = 0;
+    w->asked_count = 0;
     take(w, n);
     look_first(w);
     while (find_safe(w)) {
+        let_go(w);
         merge_safe(w);
-        look_again(w);
+        look_up(w);
     }
     return end(w, rest);
 }
