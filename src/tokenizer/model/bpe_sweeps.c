@@ -43,9 +43,10 @@ struct tk_row {
     uint64_t gone[CHUNKS];       /* for each place of such words */
     uint16_t asked[ROW + CHUNK]; /* places of pairs that are to be looked up */
     uint32_t asked_count;
-    uint16_t known[ASKED];         /* which of some of them the filter has */
-    const uint64_t *groups[ASKED]; /* where to look for that */
-    uint64_t tags[ASKED];
+    uint64_t hashes[ASKED];        /* of some of them, for the filter */
+    uint16_t known[ASKED];         /* which of these it has */
+    uint64_t pairs[ASKED];         /* tk_pair_of those */
+    const uint64_t *groups[ASKED]; /* where to look for them */
 };
 
 ALWAYS __m512i load(const void *p)
@@ -93,11 +94,16 @@ ALWAYS uint32_t ask_filter(tk_row *w, const uint16_t *asked, uint32_t count)
 {
     const uint64_t *filter = w->m->filter;
     uint32_t shift = w->m->filter_shift, n = 0;
-    for (uint32_t i = 0; i < count; i++)
-        __builtin_prefetch(filter + (hash_at(w, asked[i]) >> shift));
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t hash = hash_at(w, asked[i]);
+        w->hashes[i] = hash;
+        __builtin_prefetch(filter + (hash >> shift));
+    }
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < count; i++) {
         w->known[n] = asked[i];
-        n += (uint32_t)tk_filter_has(filter, shift, hash_at(w, asked[i]));
+        n += (uint32_t)tk_filter_has(filter, shift, w->hashes[i]);
     }
     return n;
 }
@@ -112,42 +118,53 @@ ALWAYS void find_places(tk_row *w, uint32_t count)
         tk_place place = tk_place_of(&m, pair);
         __builtin_prefetch(place.group);
         w->groups[i] = place.group;
-        w->tags[i] = place.tag;
+        w->pairs[i] = pair;
     }
 }
 
-/* The slot of one of them, as tk_merge_at finds it. */
-ALWAYS uint64_t slot_of(const tk_row *w, uint32_t i)
+/* One of those pairs, as tk_merge_at finds it. turn: from tk_pair_of to where tags of slots are. */
+ALWAYS tk_merged answer(const tk_row *w, uint32_t i, __m256i turn)
 {
     const __m256i mask = _mm256_set1_epi64x((long long)(TK_TAG_MASK << 2 * TK_FIELD));
     const uint64_t *group = w->groups[i];
     __m256i slots = _mm256_loadu_si256((const void *)group);
-    __m256i other = _mm256_xor_si256(slots, _mm256_set1_epi64x((long long)w->tags[i]));
+    __m256i tag = _mm256_rolv_epi64(_mm256_set1_epi64x((long long)w->pairs[i]), turn);
+    __m256i other = _mm256_xor_si256(slots, tag);
     /* The first one that is the same, or 0. */
     slots = _mm256_maskz_compress_epi64(_mm256_testn_epi64_mask(other, mask), slots);
     uint64_t slot = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(slots));
     slot &= ((uint64_t)1 << 2 * TK_FIELD) - 1;
     if (__builtin_expect(group[TK_GROUP - 1] >> 63 > slot >> TK_FIELD, 0)) {
         uint64_t pair = pair_at(w, w->known[i]);
-        tk_merged e = tk_merges_find_more(w->m, (td_id)pair, (td_id)(pair >> 32));
-        slot = (uint64_t)(e.rank + 1) << TK_FIELD | e.product;
+        return tk_merges_find_more(w->m, (td_id)pair, (td_id)(pair >> 32));
     }
-    return slot;
+    return tk_merged_of(slot);
 }
 
+/* Puts the answers into the row. hasty: NULL: no product is. */
+ALWAYS void put_answers(tk_row *w, uint32_t count, const uint64_t *hasty)
+{
+    const __m256i turn = _mm256_set1_epi64x((long long)(2 * w->m->id_bits + 2 * TK_FIELD) % 64);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = w->known[i];
+        tk_merged e = answer(w, i, turn);
+        uint32_t code = tk_rank_code(e.rank); /* far above NONE where there is no such pair */
+        if (hasty != NULL)
+            code -= tk_id_bit(hasty, e.product);
+        w->products[at] = e.product;
+        w->ranks[at] = (uint16_t)(code < NONE ? code : NONE);
+    }
+}
+
+/* One pair after the other, as vectors would have to be taken apart for each look into memory. */
 ALWAYS void look_up_some(tk_row *w, const uint16_t *asked, uint32_t count)
 {
     uint32_t n = ask_filter(w, asked, count);
     find_places(w, n);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = w->known[i];
-        tk_merged e = tk_merged_of(slot_of(w, i));
-        uint32_t code = tk_rank_code(e.rank);
-        if (w->m->hurries)
-            code -= tk_id_bit(w->m->hasty, e.product);
-        w->products[at] = e.product;
-        w->ranks[at] = (uint16_t)(e.rank == UINT32_MAX ? NONE : code);
-    }
+    if (w->m->hurries)
+        put_answers(w, n, w->m->hasty);
+    else
+        put_answers(w, n, NULL);
 }
 
 ALWAYS void look_up(tk_row *w)
@@ -282,11 +299,11 @@ ALWAYS span shifted_span(span a, span b, uint16_t by)
 }
 
 /* How far up pairs are safe from one side: the greatest of all bounds, or of the ranks on the way
- * to it where these are lower. */
-ALWAYS __m512i reach(span two, span next, span last)
+ * to it where these are lower. last: the bound behind two pairs and the next two. */
+ALWAYS __m512i reach(span two, span next, __m512i last)
 {
     span four = join(two, next);
-    return _mm512_max_epu16(four.bound, _mm512_min_epu16(four.rank, last.bound));
+    return _mm512_max_epu16(four.bound, _mm512_min_epu16(four.rank, last));
 }
 
 /* The same where nothing but the end of a word is a bound. From the far end on, as each pair on the
@@ -303,8 +320,9 @@ ALWAYS __m512i reach_end(const uint16_t *bounds, const uint16_t *ranks, int step
     return reached;
 }
 
+/* What find_at leaves for the next 32 places. */
 typedef struct walk {
-    span left, right; /* two_left of the 32 places before; two_right */
+    span left, right; /* two_left of the places before; two_right of these */
 } walk;
 
 typedef struct found {
@@ -320,9 +338,9 @@ ALWAYS found find_at(const tk_row *w, uint32_t i, walk *k)
     __m512i rank = load(w->ranks + i), odd_rank = _mm512_or_si512(rank, odd);
     span left = two_left(w, i), next = two_right(w, i + 32);
     __m512i from_left = reach(left, shifted_span(k->left, left, 30),
-                              (span){ shifted(k->left.bound, left.bound, 28), left.rank });
+                              shifted(k->left.bound, left.bound, 28));
     __m512i from_right = reach(k->right, shifted_span(k->right, next, 2),
-                               (span){ shifted(k->right.bound, next.bound, 4), left.rank });
+                               shifted(k->right.bound, next.bound, 4));
     *k = (walk){ left, next };
     found f;
     f.open = _mm512_cmplt_epu16_mask(rank, all16(NONE));
