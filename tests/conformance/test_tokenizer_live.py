@@ -437,6 +437,21 @@ def test_added_twice(tmp_path, first, second):
     check(tmp_path, {"model": bpe(unk_token="<unk>"), "added_tokens": added}, ["ab"] * 20, count=40)
 
 
+def test_shared_ids(tmp_path):
+    """Two texts of one id: an entry of the reference's queue that has gone stale may still fit."""
+    texts = ["a", "b", "aa", "aaaa", "aaaaa", "aaa", "aaaaaaaa", "baaaa", "baaaaaaaa"]
+    vocab = {text: i for i, text in enumerate(texts)}
+    vocab["aaa"] = vocab["aaaaaaaa"]
+    merges = ["a a", "a aaa", "aa aa", "aaa a", "aaa aa", "aaaa a", "aa aaa", "a aaaa", "a aa",
+              "aa a", "aaa aaaaa", "aaaaa aaa", "aaaa aaaa", "b aaaa", "b aaaaaaaa", "baaaa aaaa"]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({
+        "added_tokens": [], "normalizer": None, "pre_tokenizer": None, "post_processor": None,
+        "decoder": None, "model": {"type": "BPE", "vocab": vocab, "merges": merges}}))
+    texts = [head + "a" * n for head in ("", "b") for n in range(1, 130)]
+    compare_encode(path, Tokenizer.from_file(str(path)), texts)
+
+
 def test_sparse_ids(tmp_path):
     """One id far off must not cost memory for all below it."""
     path = tmp_path / "tokenizer.json"

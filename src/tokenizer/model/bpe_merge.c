@@ -223,9 +223,10 @@ static td_code merge_long(const tk_merges *m, tk_ctx *ctx, tk_symbols *s, td_err
 
 td_code tk_bpe_merge(const tk_bpe *bpe, tk_ctx *ctx, tk_symbols *s, td_error *err)
 {
-    /* With a subword prefix a product need not be longer than its parts: only the reference's own
-     * order of events is sure then. */
-    if (s->count <= SCAN_MAX && bpe->prefix.len == 0) {
+    /* With a subword prefix a product need not be longer than its parts, and where texts share an
+     * id two pairs at one place may make the same: only the reference's own order of events is sure
+     * then, in which an entry for the first pair may merge the second. */
+    if (s->count <= SCAN_MAX && bpe->prefix.len == 0 && !bpe->vocab->shared_ids) {
         merge_short(&bpe->merges, s);
         return TD_OK;
     }

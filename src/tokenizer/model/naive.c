@@ -226,7 +226,7 @@ bool tk_naive_tokenize(const tk_model *model, td_str piece, tk_naive_tokens *ret
     ret->count = 0;
     if (piece.len > TK_NAIVE_BYTES)
         return false;
-    if (b != NULL && b->prefix.len + b->suffix.len <= TK_NAIVE_AROUND)
+    if (b != NULL && b->prefix.len + b->suffix.len <= TK_NAIVE_AROUND && !b->vocab->shared_ids)
         bpe(b, piece, ret);
     else if (u != NULL)
         unigram(u, piece, ret);
