@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tokenizer/internal.h"
+#include "tokenizer/norm/norm.h"
 #include "tokenizer/selfcheck.h"
 #include "tokenizer/tiles.h"
 
@@ -26,7 +27,7 @@ static td_code find_pieces(td_encoder *enc, const tk_text *text, unsigned flags,
             continue;
         }
         if (tok->norm != NULL)
-            TD_TRY(tok->norm->apply(tok->norm, ctx, &p->text, err));
+            TD_TRY(tk_norm_apply(tok->norm, ctx, &p->text, err));
         TD_TRY(tk_added_split(&tok->added, normalized, ctx, &p->text, plain, out, err));
     }
     return TD_OK;
@@ -170,6 +171,7 @@ static td_code begin(td_encoder *enc, td_str *given, unsigned flags, td_error *e
     ctx->pieces = (tk_pieces){ 0 };
     ctx->input = *given = text;
     ctx->ascii = ascii == text.len;
+    ctx->plainly = enc->general;
     ctx->inside = (flags & TK_ENCODE_INSIDE) != 0;
     ctx->joined = (flags & TK_ENCODE_JOINED) != 0;
     ctx->track = (flags & TD_ENCODE_OFFSETS) != 0 || enc->tok->always_track;

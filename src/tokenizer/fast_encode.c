@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "tokenizer/fast_words.h"
 #include "tokenizer/internal.h"
+#include "tokenizer/norm/norm.h"
 #include "tokenizer/pretok/pretok.h"
 
 enum { AGAIN_MAX = 64 /* bytes of a piece that is looked at for coming again */ };
@@ -54,7 +55,7 @@ static td_code fast_piece(td_encoder *enc, td_str piece, bool plain, tk_fast_run
         return tk_fast_spaces(w, piece);
     tk_text text = { .ptr = piece.ptr, .len = (uint32_t)piece.len };
     if (tok->norm != NULL && !(ctx->ascii && tok->norm->keeps_ascii))
-        TD_TRY(tok->norm->apply(tok->norm, ctx, &text, err));
+        TD_TRY(tk_norm_apply(tok->norm, ctx, &text, err));
     enc->changed |= text.ptr != piece.ptr;
     td_str s = { text.ptr, text.len };
     size_t from = 0, cursor = 0;

@@ -94,6 +94,7 @@ typedef struct tk_ctx {
     td_arena arena;
     td_str input;    /* the original text */
     bool ascii;      /* it is ASCII */
+    bool plainly;    /* normalizers take no short way */
     bool track;      /* keep alignments */
     bool code_points; /* post-processing sees offsets in code points, as in the reference */
     bool inside;     /* the input stands behind other text, which is counted elsewhere */
@@ -126,6 +127,8 @@ struct tk_norm {
      * steer later steps, so they are always tracked. */
     bool zero_width;
     bool keeps_ascii;            /* what is ASCII stays as it is */
+    const uint8_t *ascii; /* what becomes of each ASCII character (ascii.c); NULL: it depends */
+    const struct tk_norm_wide *wide; /* what is known of others (norm/norm.h); NULL: nothing */
     const tk_norm *const *parts; /* of a Sequence */
     uint32_t part_count;
 };

@@ -1,4 +1,5 @@
-/* regex.c - Oniguruma behind tk_regex, and plain search for patterns that are plain texts.
+/* regex.c - Oniguruma behind tk_regex, and plain search for patterns that are plain texts or one
+ * character again and again.
  *
  * Iterating follows the reference: matches do not overlap, and an empty match right behind the
  * match before it is passed over by one character. The engine's own limits (stack, retries) come
@@ -15,6 +16,8 @@ struct tk_regex {
     regex_t *onig; /* NULL: plain search for source */
     td_str source;
     bool is_string;
+    char again;       /* the pattern is this character of ASCII, at least so many times; */
+    size_t again_min; /* 0: it is another */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -65,6 +68,25 @@ static td_code compile(tk_regex *re, td_str pattern, td_error *err)
     return code;
 }
 
+static const char meta[] = "\\^$.[](){}*+?|";
+
+/* Whether the pattern is c+ or c{n,}. */
+static void see_again(tk_regex *re)
+{
+    td_str s = re->source;
+    size_t n = 0;
+    if (s.len < 2 || (unsigned char)s.ptr[0] >= 0x80 || memchr(meta, s.ptr[0], sizeof meta) != NULL)
+        return;
+    td_str q = td_str_from_offset(s, 1);
+    if (td_str_eq(q, TD_STR("+"))) {
+        n = 1;
+    } else if (q.len == 4 && q.ptr[0] == '{' && q.ptr[2] == ',' && q.ptr[3] == '}') {
+        n = (size_t)(unsigned char)q.ptr[1] - '0';
+    }
+    re->again = s.ptr[0];
+    re->again_min = n <= 9 ? n : 0;
+}
+
 static td_code make(td_str pattern, bool is_string, tk_regex **ret, td_error *err)
 {
     tk_regex *re = td_calloc(1, sizeof *re);
@@ -82,6 +104,8 @@ static td_code make(td_str pattern, bool is_string, tk_regex **ret, td_error *er
             tk_regex_free(re);
             return code;
         }
+        if (!is_string)
+            see_again(re);
     }
     *ret = re;
     return TD_OK;
@@ -134,7 +158,7 @@ static bool repeats_once(td_str q)
 
 bool tk_regex_takes_text(const tk_regex *re)
 {
-    static const char kinds[] = "sSwWdDnrt", meta[] = "\\^$.[](){}*+?|";
+    static const char kinds[] = "sSwWdDnrt";
     td_str s = re->source;
     if (s.len == 0 || re->is_string)
         return s.len != 0;
@@ -168,6 +192,30 @@ static td_code find_plain(const tk_regex *re, tk_ctx *ctx, td_str text, tk_match
     for (size_t from = 0; (from = td_str_find(text, re->source, from)) != TD_NOT_FOUND;) {
         TD_TRY(add_hit(ctx, m, done, from, from + re->source.len, err));
         from += re->source.len;
+    }
+    return TD_OK;
+}
+
+/* Each try is at the last place of the shortest match that may start behind what has been seen. */
+static td_code find_again(const tk_regex *re, tk_ctx *ctx, td_str text, tk_matches *m,
+                          size_t *done, td_error *err)
+{
+    size_t seen = 0, min = re->again_min;
+    for (size_t at = min - 1; at < text.len;) {
+        if (text.ptr[at] != re->again) {
+            seen = at + 1;
+            at += min;
+            continue;
+        }
+        size_t start = at, end = at + 1;
+        while (start > seen && text.ptr[start - 1] == re->again)
+            start--;
+        while (end < text.len && text.ptr[end] == re->again)
+            end++;
+        if (end - start >= min)
+            TD_TRY(add_hit(ctx, m, done, start, end, err));
+        seen = end;
+        at = end + min;
     }
     return TD_OK;
 }
@@ -215,6 +263,8 @@ td_code tk_regex_matches(const tk_regex *re, tk_ctx *ctx, td_str text, tk_matche
     size_t done = 0;
     if (re->onig == NULL)
         TD_TRY(find_plain(re, ctx, text, ret, &done, err));
+    else if (re->again_min != 0)
+        TD_TRY(find_again(re, ctx, text, ret, &done, err));
     else
         TD_TRY(find_onig(re, ctx, text, ret, &done, err));
     if (done != text.len)

@@ -54,6 +54,35 @@ static td_code apply(const tk_norm *self, tk_ctx *ctx, tk_text *text, td_error *
     return b->lowercase ? tk_norm_lowercase(ctx, text, err) : TD_OK;
 }
 
+/* Whether no step but that for Chinese characters does anything to a character, and to others past
+ * it: marks are put into order around none that is not one. */
+static bool stays(const bert *b, uint32_t c)
+{
+    char text[4];
+    uint32_t lower[3];
+    if (b->clean_text && (td_tk_is_control(c) || td_tk_is_cleaned_to_space(c)))
+        return false;
+    if (b->strip_accents && (td_tk_is_combining_mark(c) ||
+                             !td_norm_is_quick(TD_NFD, (td_str){ text, td_utf8_put(text, c) })))
+        return false;
+    return !b->lowercase || (td_tk_to_lower(c, lower) == 1 && lower[0] == c);
+}
+
+static td_code learn_wide(tk_load *load, bert *b)
+{
+    tk_norm_wide *wide = TK_NEW(load, tk_norm_wide);
+    if (wide == NULL)
+        return TD_E_INTERNAL;
+    for (uint32_t c = 0x80; c < 0x10000; c++) {
+        bool is_char = c < 0xD800 || c > 0xDFFF, same = is_char && stays(b, c);
+        bool spaced = same && b->handle_chinese_chars && td_tk_is_chinese(c);
+        wide->same[c / 64] |= (uint64_t)same << (c % 64);
+        wide->spaced[c / 64] |= (uint64_t)spaced << (c % 64);
+    }
+    b->base.wide = wide;
+    return TD_OK;
+}
+
 td_code tk_make_norm_bert(const tk_at *at, const tk_norm **ret)
 {
     bert *b = TK_NEW(at->load, bert);
@@ -66,5 +95,6 @@ td_code tk_make_norm_bert(const tk_at *at, const tk_norm **ret)
     b->strip_accents = b->lowercase;
     TD_TRY(tk_opt_bool(at, "strip_accents", &b->strip_accents));
     *ret = &b->base;
-    return TD_OK;
+    TD_TRY(learn_wide(at->load, b));
+    return tk_norm_learn(at->load, &b->base);
 }

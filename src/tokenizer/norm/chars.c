@@ -157,7 +157,7 @@ static td_code make(const tk_at *at, tk_norm how, const tk_norm **ret)
         return TD_E_INTERNAL;
     *n = how;
     *ret = n;
-    return TD_OK;
+    return how.apply != apply_byte_level ? tk_norm_learn(at->load, n) : TD_OK;
 }
 
 td_code tk_make_norm_lowercase(const tk_at *at, const tk_norm **ret)

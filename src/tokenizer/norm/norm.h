@@ -5,6 +5,19 @@
 #include "tokenizer/pipeline.h"
 #include "unicode/unicode.h"
 
+/* Applies norm, the short way where there is one and no alignment is tracked (ascii.c). */
+td_code tk_norm_apply(const tk_norm *norm, tk_ctx *ctx, tk_text *text, td_error *err);
+/* Characters from U+0080 to U+FFFF, a bit each, that stay as they are wherever they stand, and that
+ * nothing gets past which the normalizer does: what stands between two of them can be normalized
+ * alone. spaced: with a space on either side. */
+typedef struct tk_norm_wide {
+    uint64_t same[0x10000 / 64], spaced[0x10000 / 64];
+} tk_norm_wide;
+
+/* Finds the short way for a normalizer that takes ASCII character by character. */
+struct tk_load;
+td_code tk_norm_learn(struct tk_load *load, tk_norm *norm);
+
 /* NFC, NFD, NFKC, NFKD of a text. */
 td_code tk_norm_unicode(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "tokenizer/load/components.h"
 #include "tokenizer/norm/charsmap.h"
+#include "tokenizer/norm/norm.h"
 #include "unicode/unicode_ref.h"
 
 enum { SHORT_CLUSTER = 5 }; /* bytes */
@@ -113,5 +114,5 @@ td_code tk_make_norm_precompiled(const tk_at *at, const tk_norm **ret)
     n->base = (tk_norm){ .type = "Precompiled", .apply = apply };
     TD_TRY(tk_charsmap_load(at, "precompiled_charsmap", &n->map));
     *ret = &n->base;
-    return TD_OK;
+    return tk_norm_learn(at->load, &n->base);
 }

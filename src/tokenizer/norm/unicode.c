@@ -41,9 +41,9 @@ static td_code make(const tk_at *at, const char *type, td_norm_form form, const 
     unicode_norm *n = TK_NEW(at->load, unicode_norm);
     if (n == NULL)
         return TD_E_INTERNAL;
-    *n = (unicode_norm){ { .type = type, .apply = apply, .keeps_ascii = true }, form };
+    *n = (unicode_norm){ { .type = type, .apply = apply }, form };
     *ret = &n->base;
-    return TD_OK;
+    return tk_norm_learn(at->load, &n->base);
 }
 
 td_code tk_make_norm_nfc(const tk_at *at, const tk_norm **ret)
