@@ -113,19 +113,14 @@ static bool falls_back_to_bytes(const tk_bpe *bpe)
     return true;
 }
 
-td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
-                    const tk_model *model, const tk_fast **ret)
+/* Words of BPE. *ret stays NULL where it is not one that can be taken so. */
+static td_code set_bpe(tk_load *load, tk_fast *f, const tk_norm *norm, const tk_pretok *pretok,
+                       const tk_bpe *bpe, const tk_fast **ret)
 {
-    *ret = NULL;
-    const tk_bpe *bpe = tk_as_bpe(model);
     /* Of two texts of one id, cuts and proofs would see only one. */
     if (bpe == NULL || bpe->prefix.len != 0 || bpe->suffix.len != 0 || bpe->vocab->shared_ids)
         return TD_OK;
-    tk_fast *f = TK_NEW(load, tk_fast);
-    if (f == NULL)
-        return TD_E_INTERNAL;
     f->bpe = bpe;
-    f->loops = tk_loops_of(td_cpu_best());
     f->scanner = pretok != NULL ? tk_scanner_of(pretok, &f->prefix_space) : NULL;
     if (f->scanner != NULL) {
         f->run = tk_scan_best(f->scanner->run, td_cpu_best());
@@ -144,6 +139,35 @@ td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
         TD_TRY(set_long_entries(load, f));
     *ret = f;
     return f->scanner == NULL ? set_char_words(load, f, norm) : set_cuts(load, f, false);
+}
+
+/* Words for any model. NULL: there is no scanner for the pre-tokenizer. */
+static const tk_fast *set_pieces(tk_fast *f, const tk_pretok *pretok, const tk_model *model)
+{
+    if (pretok == NULL || pretok->positional || (pretok->parts != NULL && pretok->part_count == 0))
+        return NULL;
+    const tk_pretok *first = pretok->parts != NULL ? pretok->parts[0] : pretok;
+    *f = (tk_fast){ .loops = f->loops, .model = model, .scanner = tk_kinds_scanner(first) };
+    if (f->scanner == NULL)
+        return NULL;
+    f->run = tk_scan_best(f->scanner->run, td_cpu_best());
+    f->drops_space = tk_as_metaspace(first) == NULL;
+    f->pretok = f->drops_space && pretok->part_count <= 1 ? NULL : pretok;
+    return f;
+}
+
+td_code tk_fast_new(tk_load *load, const tk_norm *norm, const tk_pretok *pretok,
+                    const tk_model *model, const tk_fast **ret)
+{
+    *ret = NULL;
+    tk_fast *f = TK_NEW(load, tk_fast);
+    if (f == NULL)
+        return TD_E_INTERNAL;
+    f->loops = tk_loops_of(td_cpu_best());
+    TD_TRY(set_bpe(load, f, norm, pretok, tk_as_bpe(model), ret));
+    if (*ret == NULL)
+        *ret = set_pieces(f, pretok, model);
+    return TD_OK;
 }
 
 td_code tk_sink_reserve(tk_sink *sink, size_t extra, td_error *err)

@@ -1,4 +1,4 @@
-/* fast.h - the short way from text to ids, for two kinds of BPE.
+/* fast.h - the short way from text to ids, for three kinds of tokenizers.
  *
  * Byte level behind a known pattern: where the pre-tokenizer has a hand-made scanner and the model
  * knows all 256 bytes, words are taken straight from the text: no pieces, no byte characters.
@@ -6,6 +6,9 @@
  * (SentencePiece's): words are what lies between
  * places that no merge reaches across (cuts.h), given that every character that is not in the
  * vocabulary falls back to bytes which all are, and that no merge takes those bytes.
+ * Any model behind a pre-tokenizer that begins with splitting at white space or at marks: words are
+ * the pieces, with the white space in front of them that is dropped. What the rest of the
+ * pre-tokenizer and the model make of a word depends on nothing but the word (fast_pieces.c).
  *
  * A bounded cache in the encoder answers words that were seen before; the rest are merged. The ids
  * are those of the general way, which stays in use for offsets and for everything else. */
@@ -29,7 +32,10 @@ typedef struct tk_fast {
     tk_spaces marks;                   /* mark.len != 0: words may hold spaces for marks */
     td_id mark;                        /* the symbol of the mark then */
     tk_char_words *chars;              /* of a model of characters */
-    const tk_bpe *bpe;
+    const tk_bpe *bpe;                 /* NULL: words are for any model, */
+    const tk_model *model;             /* this one, */
+    const tk_pretok *pretok;           /* behind this pre-tokenizer; NULL: words are pieces */
+    bool drops_space;                  /* words may have white space in front then */
     const tk_cuts *cuts;
     td_id bytes[256];         /* the symbol of each byte */
     uint16_t byte_chars[256]; /* the UTF-8 of the character that stands for it, one byte or two */

@@ -226,6 +226,8 @@ td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, con
         tk_cache_put(c, key, hash, &added, 1);
         return tk_sink_put(sink, added, err);
     }
+    if (f->bpe == NULL)
+        return tk_piece_put(f, c, ctx, word, key, hash, sink, err);
     if (word.len <= TK_CACHED_BYTES)
         return put_short(f, c, word, key, hash, sink, err);
     if (key[1] >> 56 == TK_KEY_LONG_UNCUT)

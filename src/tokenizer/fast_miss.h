@@ -28,6 +28,10 @@ static inline td_str tk_batch_word(const tk_batch *b, td_str text, uint32_t i)
 td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
                     uint32_t hash, const char *text_end, tk_sink *sink, td_error *err);
 
+/* fast_pieces.c: the same for words that any model takes, and no added token. */
+td_code tk_piece_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
+                     const uint64_t key[2], uint32_t hash, tk_sink *sink, td_error *err);
+
 /* The key of a word that has the bytes of this one, or of this part. */
 static inline void tk_entry_key(const uint64_t key[2], uint64_t ret[2])
 {

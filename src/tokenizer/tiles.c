@@ -63,7 +63,8 @@ static bool is_alike(const tk_fast *fast, const tk_added_token *t, td_str entry)
 bool tk_tiles_of(const td_tokenizer *tok)
 {
     const tk_fast *fast = tok->fast;
-    if (fast == NULL || fast->prefix_space || tok->always_track || tok->added.any_strip)
+    if (fast == NULL || fast->bpe == NULL || fast->prefix_space || tok->always_track ||
+        tok->added.any_strip)
         return false;
     if (fast->scanner == NULL && !are_chars_good(tok))
         return false;

@@ -8,6 +8,7 @@
 #include "tokenizer/pretok/pretok.h"
 #include "tokenizer/scanner/chars.h"
 #include "tokenizer/scanner/scanner.h"
+#include "unicode/unicode_ref.h"
 
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
@@ -109,6 +110,7 @@ static size_t random_text(char *out, uint32_t chars)
         "'",    "a",   "B",    "Ab",   "1",    "22", "/",  "!",   ".",      "\x0b", "\xC2\xA0",
         "\xE3\x80\x80", "\xC2\x85", "é",  "Ǆ",  "ǅ",  "ʰ",  "中", "ア", "・", "゙", "\xCC\x81", "Ⅷ",
         "٣",    "😀",  "\x01", "\xE2\x80\x8D", "'t", "'VE", "'d", "'m", "ſ", "K", "_", "ª", "$", "—",
+        "▁",    "▂",
     };
     size_t len = 0;
     for (uint32_t i = 0; i < chars; i++) {
@@ -126,10 +128,16 @@ static size_t random_text(char *out, uint32_t chars)
     return len;
 }
 
+typedef enum kind { SPACE, RUN, OTHER } kind;
+/* Of kind OTHER: each is a word by itself, runs of them are, or words start at each. */
+typedef enum others { STAND, JOIN, LEAD } others;
+
 typedef struct setup {
     const tk_regex *stages[4];
     uint32_t count;
     tk_ctx ctx;
+    kind (*kind_of)(uint32_t c); /* NULL: words are the pieces of the stages */
+    others others;
 } setup;
 
 static void compile(setup *s, const char *const *patterns)
@@ -151,9 +159,39 @@ static void release(setup *s)
     td_arena_done(&s->ctx.arena);
 }
 
-/* The ends that the engine gives, stage by stage. */
+/* Whether a word starts at a character between others; after is a space where there is none. */
+static bool starts(const setup *s, kind before, kind here, kind after)
+{
+    if (s->others == LEAD)
+        return here == OTHER;
+    if (here == SPACE)
+        return before != SPACE || after != SPACE;
+    return before != SPACE && (before != here || (here == OTHER && s->others == STAND));
+}
+
+static uint32_t expected_kinds(const setup *s, td_str text, uint32_t *ends)
+{
+    static kind kinds[8192];
+    static uint32_t places[8192];
+    uint32_t count = 0, n = 0;
+    const char *p = text.ptr, *end = text.ptr + text.len;
+    while (p < end) {
+        places[count] = (uint32_t)(p - text.ptr);
+        kinds[count++] = s->kind_of(td_utf8_next(&p, end));
+    }
+    kinds[count] = SPACE;
+    for (uint32_t i = 1; i < count; i++)
+        if (starts(s, kinds[i - 1], kinds[i], kinds[i + 1]))
+            ends[n++] = places[i];
+    ends[n++] = (uint32_t)text.len;
+    return n;
+}
+
+/* The ends that the engine gives, stage by stage, or those of kinds. */
 static uint32_t expected(setup *s, td_str text, uint32_t *ends)
 {
+    if (s->kind_of != NULL)
+        return expected_kinds(s, text, ends);
     td_error err = TD_ERROR_INIT;
     tk_pieces pieces = { 0 };
     tk_piece all = { { .ptr = text.ptr, .len = (uint32_t)text.len }, TK_NO_ID };
@@ -256,17 +294,15 @@ static void try_ends(setup *s, tk_scan_fn scan)
                 try_end(s, scan, fills[f], len, ends[e]);
 }
 
-static void fuzz(const char *const *patterns, tk_scan_fn scan)
+static void fuzz_with(setup *s, tk_scan_fn scan)
 {
     static char text[8192];
-    setup s;
-    compile(&s, patterns);
     for (int i = 0; i < 20000; i++) {
         size_t len = random_text(text, 1 + pick(24));
         char *exact = malloc(len); /* so that reading beyond the end shows */
         assert_non_null(exact);
         memcpy(exact, text, len);
-        compare(&s, scan, (td_str){ exact, len });
+        compare(s, scan, (td_str){ exact, len });
         free(exact);
     }
     /* every code point, in the neighbourhoods that matter */
@@ -283,7 +319,7 @@ static void fuzz(const char *const *patterns, tk_scan_fn scan)
             memcpy(text + len, after, strlen(after));
             len += strlen(after);
         }
-        compare(&s, scan, (td_str){ text, len });
+        compare(s, scan, (td_str){ text, len });
     }
     for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++) {
         for (int i = 0; i < 30000; i++) {
@@ -291,11 +327,18 @@ static void fuzz(const char *const *patterns, tk_scan_fn scan)
             char *exact = malloc(len);
             assert_non_null(exact);
             memcpy(exact, text, len);
-            compare(&s, tk_scan_best(scan, cpu), (td_str){ exact, len });
+            compare(s, tk_scan_best(scan, cpu), (td_str){ exact, len });
             free(exact);
         }
     }
-    try_ends(&s, scan);
+    try_ends(s, scan);
+}
+
+static void fuzz(const char *const *patterns, tk_scan_fn scan)
+{
+    setup s;
+    compile(&s, patterns);
+    fuzz_with(&s, scan);
     release(&s);
 }
 
@@ -335,14 +378,47 @@ static void test_deepseek3(void **unused)
     fuzz(deepseek3, tk_scan_deepseek3);
 }
 
+static kind bert_kind(uint32_t c)
+{
+    return td_tk_is_whitespace(c) ? SPACE : td_tk_is_punctuation(c) ? OTHER : RUN;
+}
+
+static kind whitespace_kind(uint32_t c)
+{
+    return td_tk_is_word(c) ? RUN : td_tk_is_whitespace(c) ? SPACE : OTHER;
+}
+
+static kind split_kind(uint32_t c)
+{
+    return td_tk_is_whitespace(c) ? SPACE : RUN;
+}
+
+static kind metaspace_kind(uint32_t c)
+{
+    return c == ' ' || c == 0x2581 ? OTHER : RUN;
+}
+
+static void test_kinds(void **unused)
+{
+    (void)unused;
+    fuzz_with(&(setup){ .kind_of = bert_kind, .others = STAND }, tk_scan_bert);
+    fuzz_with(&(setup){ .kind_of = whitespace_kind, .others = JOIN }, tk_scan_whitespace);
+    fuzz_with(&(setup){ .kind_of = split_kind, .others = JOIN }, tk_scan_whitespace_split);
+    fuzz_with(&(setup){ .kind_of = metaspace_kind, .others = LEAD }, tk_scan_metaspace);
+}
+
 /* The versions for CPUs know characters of three bytes by tables of their own. */
 static void test_wide_classes(void **unused)
 {
     (void)unused;
-    static const tk_scan_fn scans[] = { tk_scan_cl100k, tk_scan_qwen2, tk_scan_o200k,
-                                        tk_scan_tekken, tk_scan_gpt2,  tk_scan_deepseek3 };
+    static const tk_scan_fn scans[] = {
+        tk_scan_cl100k, tk_scan_qwen2,      tk_scan_o200k,
+        tk_scan_tekken, tk_scan_gpt2,       tk_scan_deepseek3,
+        tk_scan_bert,   tk_scan_whitespace, tk_scan_whitespace_split,
+        tk_scan_metaspace,
+    };
     static const char *const around[] = { "中", "a", " ", "！", "B", "한", "!", "\n", "1", "か",
-                                          "'s" };
+                                          "'s", "▁" };
     const uint32_t kinds = sizeof around / sizeof *around;
     for (uint32_t c = 0x80; c < 0x11000; c += c == 0xD7FF ? 0x801 : 1) {
         char text[128];
@@ -383,7 +459,7 @@ int main(void)
         cmocka_unit_test(test_ascii_classes), cmocka_unit_test(test_cl100k),
         cmocka_unit_test(test_qwen2),         cmocka_unit_test(test_gpt2),
         cmocka_unit_test(test_o200k),         cmocka_unit_test(test_tekken),
-        cmocka_unit_test(test_deepseek3),
+        cmocka_unit_test(test_deepseek3),     cmocka_unit_test(test_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* ascii.c - the short way through normalizers that take ASCII character by character.
  *
- * tk_norm.by_char says: in a text of ASCII, what each character becomes does not depend on the
- * others; in other texts the same holds for all but those next to what is no ASCII, of which the
- * one in front may compose with it (NFC) and the one behind may be of one cluster with it
+ * Such a normalizer has tk_norm.ascii: in texts of ASCII, what each character becomes does not
+ * depend on others; in other texts the same holds for all but those next to what is no ASCII, of
+ * which the one in front may compose with it (NFC) and the one behind may be of one cluster with it
  * (Precompiled). So stretches of ASCII go through a table, which the normalizer itself has filled,
  * and islands of the rest, with their neighbours, through the normalizer. A neighbour that is
  * dropped does not count as one. Where more is known (tk_norm.wide) islands are what is left. */

@@ -12,7 +12,18 @@
 
 #if TD_X86
 
-typedef enum family { CL100K, QWEN2, O200K, TEKKEN, GPT2, DEEPSEEK3 } family;
+typedef enum family {
+    CL100K,
+    QWEN2,
+    O200K,
+    TEKKEN,
+    GPT2,
+    DEEPSEEK3,
+    BERT,
+    WHITESPACE,
+    WHITESPACE_SPLIT,
+    METASPACE,
+} family;
 
 enum { REACH = 64 + 8 /* bytes that there are from the start of a block on */ };
 
@@ -39,6 +50,14 @@ INLINE uint64_t starts_of(family f, const tk_block *b, const char *p, unsigned *
         return tk_gpt2_starts(b, p, ret_known);
     case DEEPSEEK3:
         return tk_deepseek3_starts(b, ret_known);
+    case BERT:
+        return tk_kinds_starts(b, TK_KINDS_BERT, ret_known);
+    case WHITESPACE:
+        return tk_kinds_starts(b, TK_KINDS_WHITESPACE, ret_known);
+    case WHITESPACE_SPLIT:
+        return tk_kinds_starts(b, TK_KINDS_SPLIT, ret_known);
+    case METASPACE:
+        return tk_metaspace_starts(b, ret_known);
     default:
         return tk_cl100k_starts(b, p, f == CL100K, ret_known);
     }
@@ -220,6 +239,10 @@ DEFINE_FAMILY(o200k, O200K)
 DEFINE_FAMILY(tekken, TEKKEN)
 DEFINE_FAMILY(gpt2, GPT2)
 DEFINE_FAMILY(deepseek3, DEEPSEEK3)
+DEFINE_FAMILY(bert, BERT)
+DEFINE_FAMILY(whitespace, WHITESPACE)
+DEFINE_FAMILY(whitespace_split, WHITESPACE_SPLIT)
+DEFINE_FAMILY(metaspace, METASPACE)
 
 tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu)
 {
@@ -233,6 +256,14 @@ tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu)
         { tk_scan_gpt2, { tk_scan_gpt2, gpt2_sse2, gpt2_avx2, gpt2_avx512 } },
         { tk_scan_deepseek3,
           { tk_scan_deepseek3, deepseek3_sse2, deepseek3_avx2, deepseek3_avx512 } },
+        { tk_scan_bert, { tk_scan_bert, bert_sse2, bert_avx2, bert_avx512 } },
+        { tk_scan_whitespace,
+          { tk_scan_whitespace, whitespace_sse2, whitespace_avx2, whitespace_avx512 } },
+        { tk_scan_whitespace_split,
+          { tk_scan_whitespace_split, whitespace_split_sse2, whitespace_split_avx2,
+            whitespace_split_avx512 } },
+        { tk_scan_metaspace,
+          { tk_scan_metaspace, metaspace_sse2, metaspace_avx2, metaspace_avx512 } },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].scalar == scalar)

@@ -16,11 +16,12 @@
 
 typedef struct tk_block {
     uint64_t letter, upper, digit, space, newline, blank; /* blank: U+0020 */
-    uint64_t apostrophe, slash;
+    uint64_t apostrophe, slash, underscore;
     uint64_t control; /* ASCII of no class: all below U+0020 but white space, and U+007F */
     /* Characters of three bytes, all bytes of each: letters without case of China and Japan, and of
      * Korea; the second and third bytes of these, and of punctuation and symbols. */
     uint64_t han, hangul, tails;
+    uint64_t e2;     /* bytes that are 0xE2 */
     uint64_t high;   /* bytes of all other characters that are not ASCII */
     uint64_t beyond; /* bytes behind the end of the text, which are zeros; no control */
 } tk_block;
@@ -213,6 +214,32 @@ TK_INLINE uint64_t tk_deepseek3_starts(const tk_block *b, unsigned *ret_known)
                       tk_digit_starts(b->digit, true);
     *ret_known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
     return starts;
+}
+
+/* What kinds.c splits by: punctuation by itself, runs of word characters and of others, or white
+ * space alone. White space leads a word if it is the last one of a run. */
+typedef enum tk_kinds { TK_KINDS_BERT, TK_KINDS_WHITESPACE, TK_KINDS_SPLIT } tk_kinds;
+
+TK_INLINE uint64_t tk_kinds_starts(const tk_block *b, tk_kinds kinds, unsigned *ret_known)
+{
+    uint64_t white = b->space, led = white << 1, run = b->letter | b->han | b->hangul | b->digit;
+    uint64_t unsure = b->high | (b->tails & ~(b->han | b->hangul)) >> 1;
+    uint64_t starts = (white & ~led) | (white & ~((white | b->beyond) >> 1));
+    *ret_known = unsure != 0 ? (unsigned)__builtin_ctzll(unsure) : 64;
+    if (kinds == TK_KINDS_SPLIT)
+        return starts;
+    run |= kinds == TK_KINDS_BERT ? b->control : b->underscore;
+    uint64_t other = ~(run | white);
+    if (kinds == TK_KINDS_WHITESPACE)
+        other &= ~(other << 1);
+    return starts | (((run & ~(run << 1)) | other) & ~led);
+}
+
+/* Metaspace: words start at blanks and marks. */
+TK_INLINE uint64_t tk_metaspace_starts(const tk_block *b, unsigned *ret_known)
+{
+    *ret_known = b->e2 != 0 ? (unsigned)__builtin_ctzll(b->e2) : 64; /* it may be a mark */
+    return b->blank;
 }
 
 #endif

@@ -71,7 +71,9 @@ INLINE void classify_sse2(const char *p, tk_block *b, const consts0 *none)
         b->blank |= mask16(blank) << at;
         b->apostrophe |= mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8('\''))) << at;
         b->slash |= mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8('/'))) << at;
+        b->underscore |= mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8('_'))) << at;
         b->high |= mask16(v) << at;
+        b->e2 |= mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8((char)0xE2))) << at;
         b->control |= mask16(_mm_or_si128(range16(v, 0, 31), _mm_cmpeq_epi8(v, _mm_set1_epi8(127))))
                       << at;
     }
@@ -113,7 +115,9 @@ INLINE_AVX2 void classify_avx2(const char *p, tk_block *b, const consts0 *none)
         b->blank |= mask32(blank) << at;
         b->apostrophe |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('\''))) << at;
         b->slash |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('/'))) << at;
+        b->underscore |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('_'))) << at;
         b->high |= mask32(v) << at;
+        b->e2 |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8((char)0xE2))) << at;
         __m256i del = _mm256_cmpeq_epi8(v, _mm256_set1_epi8(127));
         b->control |= mask32(_mm256_or_si256(range32(v, 0, 31), del)) << at;
     }
@@ -236,7 +240,9 @@ INLINE_AVX512 void classify_avx512(const char *p, tk_block *b, const consts512 *
     b->space = range64(v, k->tab, k->spaces) | b->blank;
     b->apostrophe = _mm512_cmpeq_epi8_mask(v, k->apostrophe);
     b->slash = _mm512_cmpeq_epi8_mask(v, k->slash);
+    b->underscore = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('_'));
     b->high = _mm512_movepi8_mask(v);
+    b->e2 = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8((char)0xE2));
     b->han = b->hangul = b->tails = b->beyond = 0;
     b->control = (_mm512_cmplt_epu8_mask(v, k->blank) |
                   _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(127))) &

@@ -2,6 +2,8 @@
  * text, with behaviours that keep every word. */
 #include "tokenizer/scanner/scanner.h"
 
+#include <string.h>
+
 #include "base/str.h"
 #include "tokenizer/pretok/pretok.h"
 
@@ -97,5 +99,25 @@ const tk_scanner *tk_scanner_of(const tk_pretok *pretok, bool *ret_prefix)
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (fits(k, parts, count - 1))
             return &known[k].scanner;
+    return NULL;
+}
+
+const tk_scanner *tk_kinds_scanner(const tk_pretok *pretok)
+{
+    static const struct {
+        const char *type;
+        tk_scanner scanner;
+    } kinds[] = {
+        { "BertPreTokenizer", { "bert", tk_scan_bert, false } },
+        { "Whitespace", { "whitespace", tk_scan_whitespace, false } },
+        { "WhitespaceSplit", { "whitespace_split", tk_scan_whitespace_split, false } },
+    };
+    static const tk_scanner marks = { "metaspace", tk_scan_metaspace, false };
+    const tk_metaspace *spaces = tk_as_metaspace(pretok);
+    if (spaces != NULL)
+        return spaces->split && td_str_eq(spaces->text, TD_STR(TK_SCAN_MARK)) ? &marks : NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(pretok->type, kinds[i].type) == 0)
+            return &kinds[i].scanner;
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* scanner.h - where a byte-level model's words end, straight from the text.
+/* scanner.h - where the words of a pre-tokenizer end, straight from the text.
  *
  * A scanner is the hand-made form of one pattern (or list of patterns) of a model family, chosen
  * by the exact text of the pattern, and finds the same words as the regex engine. Words cover the
@@ -30,6 +30,9 @@ extern const char tk_pattern_cl100k[], tk_pattern_cl100k_base[], tk_pattern_qwen
  * *ret_prefix: whether what is to be scanned gets a space in front where it has none. */
 const tk_scanner *tk_scanner_of(const tk_pretok *pretok, bool *ret_prefix);
 
+/* The scanner of a pre-tokenizer that drops white space or splits at marks; NULL: it is another. */
+const tk_scanner *tk_kinds_scanner(const tk_pretok *pretok);
+
 /* The version of a scalar scanner for that CPU: same words, faster (blocks.c). */
 tk_scan_fn tk_scan_best(tk_scan_fn scalar, td_cpu cpu);
 
@@ -40,5 +43,14 @@ uint32_t tk_scan_gpt2(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_o200k(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_tekken(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
 uint32_t tk_scan_deepseek3(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+
+/* kinds.c: the words of pre-tokenizers that drop white space or split at marks. White space that is
+ * dropped is in front of words or a word by itself. */
+uint32_t tk_scan_bert(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_whitespace(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_whitespace_split(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+uint32_t tk_scan_metaspace(td_str text, uint32_t from, uint32_t *ends, uint32_t max);
+
+#define TK_SCAN_MARK "\xE2\x96\x81" /* U+2581, of tk_scan_metaspace */
 
 #endif
