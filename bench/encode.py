@@ -5,8 +5,8 @@ Every measurement is a process of its own: load, one call with a short text, one
 (cold), some more passes (warm). CPU time, so that other load on the machine matters little, and on
 one CPU, so that a library that shares a document among threads has no more than the others and
 does not pay for waiting. The ids of all engines must be those of tokenizers, or the engine is
-marked. Texts are generated or collected from what Python brings, the same for everybody; nothing
-is downloaded.
+marked. Texts are generated or collected from what Python brings, the same for everybody; so are two
+tokenizers of kinds that are no BPE. Nothing is downloaded.
 
 Table and JSON go to build/bench/encode.{txt,json}. With --quick: smaller texts, fewer passes."""
 import argparse
@@ -30,7 +30,8 @@ from common import processor, python_with_peers  # noqa: E402
 PEERS = {"gigatoken": "gigatoken", "fastokens": "fastokens", "snaptokens": "snaptokens",
          "splintr": "splintr-rs", "quicktok": "quicktok-v1", "tiktoken": "tiktoken",
          "tokenizers": "tokenizers"}
-MODELS = ["qwen3", "llama3_1", "gptoss", "deepseek_v3", "gemma3", "llama2"]
+MODELS = ["qwen3", "llama3_1", "gptoss", "deepseek_v3", "gemma3", "llama2", "wordpiece", "unigram"]
+MADE = ["wordpiece", "unigram"]  # by the trainers of tokenizers (encode_made.py)
 CORPORA = ["english", "code", "cjk", "json", "mixed"]
 BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 RUNS = {"spaces": " ", "newlines": "\n", "tabs": "\t", "crlf": "\r\n", "a": "a", "digits": "7",
@@ -148,6 +149,18 @@ class Bench:
         done = subprocess.run([self.python, "-c", code, *PEERS.values()], capture_output=True,
                               text=True, check=True)
         return {k: v for k, v in json.loads(done.stdout).items() if v}
+
+    def model(self, name):
+        """Where the tokenizer.json of a model is; None: nowhere."""
+        if name not in MADE:
+            path = models.models_folder() / name / "tokenizer.json"
+            return path if path.exists() else None
+        path = self.build / "bench" / "made" / name / "tokenizer.json"
+        if not path.exists():
+            done = subprocess.run([self.python, str(ROOT / "bench" / "encode_made.py"), name, path],
+                                  check=False)
+            return path if done.returncode == 0 else None
+        return path
 
     def one(self, engine, model, text, doc, passes):
         path = str(self.texts / (text + ".txt"))
@@ -270,8 +283,8 @@ def main():
              "load": os.getloadavg()[0], "mb": o.mb, "passes": o.passes, "repeat": o.repeat}
     cells, runs = [], []
     for name in o.models:
-        path = models.models_folder() / name / "tokenizer.json"
-        if not path.exists():
+        path = bench.model(name)
+        if path is None:
             print(f"bench: {name} is missing and left out (make models)", file=sys.stderr)
             continue
         for text in o.texts:
