@@ -1,5 +1,5 @@
-/* Encodes arbitrary text with small byte-level tokenizers, one for each scanner: the fast way, the
- * general way, the count and the segments must agree, and offsets stay inside the text. */
+/* Encodes arbitrary text with small tokenizers, one for each scanner: the fast way, the general
+ * way, the count and the segments must agree, and offsets stay inside the text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,33 @@ static const char *const splits[] = {
     "",
     "", /* with a space in front of texts */
 };
-enum { COUNT = sizeof splits / sizeof *splits };
+enum { SPLITS = sizeof splits / sizeof *splits };
+
+/* Normalizer, pre-tokenizer and model of other kinds; apostrophes for quotation marks. */
+static const char *const others[] = {
+    "'normalizer': {'type': 'BertNormalizer', 'clean_text': true, 'handle_chinese_chars': true, "
+    "'strip_accents': null, 'lowercase': true}, 'pre_tokenizer': {'type': 'BertPreTokenizer'}, "
+    "'model': {'type': 'WordPiece', 'unk_token': '?', 'continuing_subword_prefix': '#', "
+    "'max_input_chars_per_word': 30, 'vocab': {'?': 0, 'a': 1, '#a': 2, 'th': 3, '#e': 4, "
+    "'中': 5, '.': 6, 'e': 7, '#国': 8, '#th': 9, '1': 10}}",
+    "'normalizer': {'type': 'Sequence', 'normalizers': [{'type': 'Nmt'}, {'type': 'NFKC'}, "
+    "{'type': 'Replace', 'pattern': {'Regex': ' {2,}'}, 'content': ' '}]}, 'pre_tokenizer': "
+    "{'type': 'Metaspace', 'replacement': '▁', 'prepend_scheme': 'always', 'split': true}, "
+    "'model': {'type': 'Unigram', 'unk_id': 0, 'byte_fallback': false, 'vocab': [['?', 0], "
+    "['▁', -2], ['▁a', -3], ['a', -2.5], ['b', -4], ['ab', -3.5], ['th', -3], ['the', -4.25], "
+    "['e', -2], ['▁th', -3.25], ['中', -5], ['fi', -6]]}",
+    "'normalizer': {'type': 'Sequence', 'normalizers': [{'type': 'NFC'}, {'type': 'Lowercase'}]}, "
+    "'pre_tokenizer': {'type': 'Whitespace'}, 'model': {'type': 'BPE', 'unk_token': '?', "
+    "'fuse_unk': true, 'end_of_word_suffix': '/', 'vocab': {'?': 0, 'a': 1, 'a/': 2, 'b': 3, "
+    "'b/': 4, 'ab/': 5, 'aa': 6, 'aa/': 7, 'é': 8, 'é/': 9, 'aé/': 10}, 'merges': ['a b/', "
+    "'a a', 'a a/', 'a é/']}",
+    "'normalizer': {'type': 'Sequence', 'normalizers': [{'type': 'NFD'}, {'type': "
+    "'StripAccents'}]}, 'pre_tokenizer': {'type': 'Sequence', 'pretokenizers': [{'type': "
+    "'WhitespaceSplit'}, {'type': 'Digits', 'individual_digits': false}, {'type': 'Punctuation', "
+    "'behavior': 'MergedWithNext'}]}, 'model': {'type': 'WordLevel', 'unk_token': '?', 'vocab': "
+    "{'?': 0, 'a': 1, 'e': 2, 'the': 3, '11': 4, '.a': 5}}",
+};
+enum { COUNT = SPLITS + sizeof others / sizeof *others };
 
 static td_encoder *fast[COUNT], *general[COUNT];
 
@@ -75,6 +101,24 @@ static void put_model(td_buf *b)
     td_buf_put(b, TD_STR("]}"));
 }
 
+/* A byte-level model behind a split. */
+static void put_split(td_buf *b, uint32_t k)
+{
+    td_buf_printf(b,
+                  "\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": {\"type\": "
+                  "\"Sequence\", \"pretokenizers\": [%s{\"type\": \"ByteLevel\", "
+                  "\"add_prefix_space\": %s, \"trim_offsets\": true, \"use_regex\": %s}]}, ",
+                  splits[k], k + 1 == SPLITS ? "true" : "false",
+                  splits[k][0] == '\0' ? "true" : "false");
+    put_model(b);
+}
+
+static void put_other(td_buf *b, const char *text)
+{
+    for (; *text != '\0'; text++)
+        td_buf_byte(b, *text == '\'' ? '"' : *text);
+}
+
 static void start(uint32_t k)
 {
     td_buf b = { 0 };
@@ -82,15 +126,11 @@ static void start(uint32_t k)
                           "\"single_word\": false, \"lstrip\": false, \"rstrip\": true, "
                           "\"normalized\": false, \"special\": true}, {\"id\": 301, \"content\": "
                           "\"then\", \"single_word\": true, \"lstrip\": true, \"rstrip\": false, "
-                          "\"normalized\": true, \"special\": false}], \"normalizer\": {\"type\": "
-                          "\"NFC\"}, \"pre_tokenizer\": {\"type\": \"Sequence\", "
-                          "\"pretokenizers\": ["));
-    td_buf_printf(&b,
-                  "%s{\"type\": \"ByteLevel\", \"add_prefix_space\": %s, "
-                  "\"trim_offsets\": true, \"use_regex\": %s}]}, ",
-                  splits[k], k + 1 == COUNT ? "true" : "false",
-                  splits[k][0] == '\0' ? "true" : "false");
-    put_model(&b);
+                          "\"normalized\": true, \"special\": false}], "));
+    if (k < SPLITS)
+        put_split(&b, k);
+    else
+        put_other(&b, others[k - SPLITS]);
     td_buf_byte(&b, '}');
     td_tokenizer *tok = NULL;
     td_error err = TD_ERROR_INIT;
