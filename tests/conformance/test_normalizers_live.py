@@ -64,9 +64,7 @@ def texts(seed):
         yield text
 
 
-@pytest.mark.parametrize("at", range(len(NORMALIZERS)))
-def test_short_way(tmp_path, at):
-    normalizer = NORMALIZERS[at]
+def compare(tmp_path, normalizer, cases):
     vocab = {c: i for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
     pretok = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     path = tmp_path / "tokenizer.json"
@@ -74,7 +72,6 @@ def test_short_way(tmp_path, at):
         "added_tokens": [], "normalizer": normalizer, "pre_tokenizer": pretok, "post_processor": None,
         "decoder": None, "model": {"type": "BPE", "vocab": vocab, "merges": []}}))
     reference = Tokenizer.from_file(str(path))
-    cases = list(texts(at))
     answers = ask(path, [("e", 0, text.encode()) for text in cases])
     for text, answer in zip(cases, answers, strict=True):
         try:
@@ -84,3 +81,20 @@ def test_short_way(tmp_path, at):
             continue
         assert not isinstance(answer, Error), (text, answer)
         assert answer[0] == want, text
+
+
+@pytest.mark.parametrize("at", range(len(NORMALIZERS)))
+def test_short_way(tmp_path, at):
+    compare(tmp_path, NORMALIZERS[at], list(texts(at)))
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 3])
+def test_every_character(tmp_path, at):
+    """Of the first planes, each between others by chance."""
+    rng = random.Random(at)
+    chars = [chr(c) for c in range(0x20000) if not 0xD800 <= c < 0xE000]
+    rng.shuffle(chars)
+    behind = ["", "", "a", " ", "\u0301", "\u302e", "\x01", "中"]
+    cases = ["".join(c + rng.choice(behind) for c in chars[i : i + 50])
+             for i in range(0, len(chars), 50)]
+    compare(tmp_path, BERT[at], cases)

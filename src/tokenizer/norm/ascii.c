@@ -192,6 +192,20 @@ static inline void put_same(writer *w, const char *p, size_t n, bool spaced)
     w->changed |= spaced;
 }
 
+/* What becomes of a character; 0: it is not known. */
+static inline uint32_t form_of(const tk_norm_wide *wide, uint32_t c)
+{
+    const uint32_t *page = c < 0x10000 ? wide->forms[c >> 8] : NULL;
+    return page != NULL ? page[c & 0xFF] : 0;
+}
+
+static inline void put_form(writer *w, const char *texts, uint32_t form)
+{
+    memcpy(w->out + w->len, texts + (form >> TK_FORM_BITS), TK_FORM_MAX);
+    w->len += form & TK_FORM_MAX;
+    w->changed = true;
+}
+
 static td_code run_wide(writer *w)
 {
     const tk_norm_wide *wide = w->norm->wide;
@@ -204,11 +218,16 @@ static td_code run_wide(writer *w)
             uint32_t c = td_utf8_next(&next, end);
             if (c < 0x80 && (island == p || w->norm->ascii[c] != DROPPED))
                 break;
-            if (!has(wide->same, c))
+            bool same = has(wide->same, c);
+            uint32_t form = same ? 0 : form_of(wide, c);
+            if (!same && form == 0)
                 continue;
             if (island != p)
                 TD_TRY(put_island(w, island, p));
-            put_same(w, p, (size_t)(next - p), has(wide->spaced, c));
+            if (same)
+                put_same(w, p, (size_t)(next - p), has(wide->spaced, c));
+            else
+                put_form(w, wide->texts, form);
             island = next;
         }
         if (island != p)
@@ -222,7 +241,7 @@ td_code tk_norm_apply(const tk_norm *norm, tk_ctx *ctx, tk_text *text, td_error 
     if (norm->ascii == NULL || norm->keeps_ascii || text->align != NULL || ctx->plainly)
         return norm->apply(norm, ctx, text, err);
     writer w = { .norm = norm, .ctx = ctx, .in = *text, .err = err };
-    w.growth = norm->wide != NULL ? 2 : 1;
+    w.growth = norm->wide != NULL ? TK_FORM_GROWTH : 1;
     td_arena_mark mark = td_arena_save(&ctx->arena);
     bool there;
     TD_TRY(make_room(&w, 0, text->len, &there));

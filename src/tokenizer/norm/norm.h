@@ -12,7 +12,17 @@ td_code tk_norm_apply(const tk_norm *norm, tk_ctx *ctx, tk_text *text, td_error 
  * alone. spaced: with a space on either side. */
 typedef struct tk_norm_wide {
     uint64_t same[0x10000 / 64], spaced[0x10000 / 64];
+    /* What becomes of others wherever they stand, by the upper byte and the lower one: where it is
+     * in texts, and its length in the lowest bits; 0: that depends. */
+    const uint32_t *forms[256];
+    const char *texts; /* TK_FORM_MAX can be read */
 } tk_norm_wide;
+
+enum {
+    TK_FORM_BITS = 4,
+    TK_FORM_MAX = (1 << TK_FORM_BITS) - 1, /* bytes of a form */
+    TK_FORM_GROWTH = 3,                    /* bytes of it, or of a character and spaces, for one */
+};
 
 /* Finds the short way for a normalizer that takes ASCII character by character. */
 struct tk_load;
