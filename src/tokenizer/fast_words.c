@@ -190,10 +190,10 @@ static td_code take_all(run *r, uint32_t start, const uint32_t *ends, uint32_t n
 static td_code take_long(run *r, uint32_t start, uint32_t end)
 {
     const tk_fast *f = r->f;
-    bool part = f->bpe != NULL && f->bpe->ignore_merges;
-    const char *text = r->text.ptr;
     if (f->bpe == NULL)
         return take(r, start, end, TK_KEY_LONG_WORD);
+    bool part = f->bpe->ignore_merges;
+    const char *text = r->text.ptr;
     if (f->scanner == NULL || (part && tk_may_be_entry(f, (td_str){ text + start, end - start })))
         return take(r, start, end, TK_KEY_LONG_WORD);
     for (uint32_t from = start; from < end;) {

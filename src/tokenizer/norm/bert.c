@@ -110,13 +110,10 @@ static td_code learn_form(learner *l, uint32_t c)
     if (apply(&l->b->base, &l->ctx, &t, &l->err) != TD_OK || t.len == 0 || t.len > TK_FORM_MAX ||
         t.len > n * TK_FORM_GROWTH)
         return TD_OK;
-    uint32_t *page = (uint32_t *)(uintptr_t)l->wide->forms[c >> 8];
-    if (page == NULL)
-        page = tk_new(l->load, 256 * sizeof *page);
-    if (page == NULL)
+    uint32_t **page = &l->wide->forms[c >> 8];
+    if (*page == NULL && (*page = tk_new(l->load, 256 * sizeof **page)) == NULL)
         return TD_E_INTERNAL;
-    l->wide->forms[c >> 8] = page;
-    page[c & 0xFF] = (uint32_t)l->texts.len << TK_FORM_BITS | t.len;
+    (*page)[c & 0xFF] = (uint32_t)l->texts.len << TK_FORM_BITS | t.len;
     return td_buf_put(&l->texts, (td_str){ t.ptr, t.len }) == TD_OK ? TD_OK
                                                                     : tk_load_nomem(l->load);
 }

@@ -7,6 +7,7 @@
 
 /* Applies norm, the short way where there is one and no alignment is tracked (ascii.c). */
 td_code tk_norm_apply(const tk_norm *norm, tk_ctx *ctx, tk_text *text, td_error *err);
+
 /* Characters from U+0080 to U+FFFF, a bit each, that stay as they are wherever they stand, and that
  * nothing gets past which the normalizer does: what stands between two of them can be normalized
  * alone. spaced: with a space on either side. */
@@ -14,7 +15,7 @@ typedef struct tk_norm_wide {
     uint64_t same[0x10000 / 64], spaced[0x10000 / 64];
     /* What becomes of others wherever they stand, by the upper byte and the lower one: where it is
      * in texts, and its length in the lowest bits; 0: that depends. */
-    const uint32_t *forms[256];
+    uint32_t *forms[256];
     const char *texts; /* TK_FORM_MAX can be read */
 } tk_norm_wide;
 

@@ -1,5 +1,5 @@
-/* scanner.c - which hand-made scanner a pre-tokenizer gets: only patterns known by their exact
- * text, with behaviours that keep every word. */
+/* scanner.c - which hand-made scanner a pre-tokenizer gets: patterns known by their exact text,
+ * with behaviours that keep every word, and pre-tokenizers known by their type. */
 #include "tokenizer/scanner/scanner.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* scanner.h - where the words of a pre-tokenizer end, straight from the text.
  *
  * A scanner is the hand-made form of one pattern (or list of patterns) of a model family, chosen
- * by the exact text of the pattern, and finds the same words as the regex engine. Words cover the
+ * by the exact text of the pattern, and finds the same words as the regex engine; or that of a
+ * pre-tokenizer which splits by kinds of characters, chosen by its type (kinds.c). Words cover the
  * text without gaps. Scanners look forward only, so scanning may start at any word's start. */
 #ifndef TD_SRC_TOKENIZER_SCANNER_SCANNER_H
 #define TD_SRC_TOKENIZER_SCANNER_SCANNER_H
