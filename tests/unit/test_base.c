@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/bit_places.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -197,6 +198,18 @@ static void utf8_check_agrees_with_the_table(void **state)
     }
 }
 
+static void places_of_bits_are_in_order(void **state)
+{
+    (void)state;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        uint64_t places = td_bit_places[byte];
+        for (unsigned rest = byte; rest != 0; rest &= rest - 1, places >>= 8)
+            assert_int_equal(places & 255, __builtin_ctz(rest));
+        for (int i = __builtin_popcount(byte); i < 8; i++, places >>= 8)
+            assert_true((places & 255) < 8);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +223,7 @@ int main(void)
         cmocka_unit_test(str_finds_forward_and_backward),
         cmocka_unit_test(utf8_check_agrees_with_the_table),
         cmocka_unit_test(ascii_runs_end_at_the_first_other_byte),
+        cmocka_unit_test(places_of_bits_are_in_order),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -90,37 +90,78 @@ INLINE_AVX2 uint64_t mask32(__m256i v)
     return (uint32_t)_mm256_movemask_epi8(v);
 }
 
-INLINE_AVX2 __m256i range32(__m256i v, char low, char high)
+/* Sixteen bytes twice, in a register: the compiler would make them again for each block. */
+INLINE_AVX2 __m256i both32(__m128i once)
 {
-    return _mm256_and_si256(_mm256_cmpgt_epi8(v, _mm256_set1_epi8((char)(low - 1))),
-                            _mm256_cmpgt_epi8(_mm256_set1_epi8((char)(high + 1)), v));
+    __m256i v = _mm256_broadcastsi128_si256(once);
+    __asm__("" : "+x"(v));
+    return v;
 }
 
-INLINE_AVX2 void classify_avx2(const char *p, tk_block *b, const consts0 *none)
+/* Classes as bits of a byte: those that its low and its high four bits have in common. Letters come
+ * in two, with the low bits from 1 on and up to 10. */
+enum {
+    FIRST_LETTERS = 0x80,
+    LAST_LETTERS = 0x40,
+    DIGIT = 0x20,
+    OTHER_SPACE = 0x10,
+    NEWLINE = 0x08,
+    BLANK = 0x04,
+    APOSTROPHE = 0x02,
+    SLASH = 0x01,
+    LETTER_DIGIT = FIRST_LETTERS | LAST_LETTERS | DIGIT,
+};
+
+typedef struct consts2 {
+    __m256i low, high, four, letters;
+} consts2;
+
+INLINE_AVX2 consts2 make_consts2(void)
 {
-    (void)none;
+    const char letters = (char)(FIRST_LETTERS | LAST_LETTERS), all = (char)LETTER_DIGIT;
+    const char first = (char)FIRST_LETTERS;
+    __m128i low = _mm_setr_epi8(LAST_LETTERS | DIGIT | BLANK, all, all, all, all, all, all,
+                                (char)(LETTER_DIGIT | APOSTROPHE), all,
+                                (char)(LETTER_DIGIT | OTHER_SPACE), (char)(letters | NEWLINE),
+                                (char)(first | OTHER_SPACE), (char)(first | OTHER_SPACE),
+                                (char)(first | NEWLINE), first, (char)(first | SLASH));
+    __m128i high = _mm_setr_epi8(OTHER_SPACE | NEWLINE, 0, BLANK | APOSTROPHE | SLASH, DIGIT, first,
+                                 LAST_LETTERS, first, LAST_LETTERS, 0, 0, 0, 0, 0, 0, 0, 0);
+    return (consts2){ .low = both32(low),
+                      .high = both32(high),
+                      .four = both32(_mm_set1_epi8(15)),
+                      .letters = both32(_mm_set1_epi8(LAST_LETTERS)) };
+}
+
+/* Which bytes have a class: its bit is moved to the top of each. */
+#define CLASS32(classes, class) mask32(_mm256_slli_epi16(classes, __builtin_clz(class) - 24))
+
+INLINE_AVX2 void classify_avx2(const char *p, tk_block *b, const consts2 *k)
+{
     *b = (tk_block){ 0 };
     for (int i = 0; i < 2; i++) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32 * i));
-        __m256i lower = _mm256_or_si256(v, _mm256_set1_epi8(0x20));
-        __m256i newline = _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('\n')),
-                                          _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\r')));
-        __m256i blank = _mm256_cmpeq_epi8(v, _mm256_set1_epi8(' '));
         int at = 32 * i;
-        b->letter |= mask32(range32(lower, 'a', 'z')) << at;
-        b->upper |= mask32(range32(v, 'A', 'Z')) << at;
-        b->digit |= mask32(range32(v, '0', '9')) << at;
-        b->space |= mask32(_mm256_or_si256(range32(v, '\t', '\r'), blank)) << at;
-        b->newline |= mask32(newline) << at;
-        b->blank |= mask32(blank) << at;
-        b->apostrophe |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('\''))) << at;
-        b->slash |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('/'))) << at;
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + at));
+        __m256i high = _mm256_and_si256(_mm256_srli_epi16(v, 4), k->four);
+        __m256i c =
+            _mm256_and_si256(_mm256_shuffle_epi8(k->low, v), _mm256_shuffle_epi8(k->high, high));
+        b->letter |= mask32(_mm256_adds_epu8(c, k->letters)) << at;
+        b->upper |= mask32(_mm256_slli_epi16(v, 2)) << at; /* those that are not, so far */
+        b->digit |= CLASS32(c, DIGIT) << at;
+        b->space |= CLASS32(c, OTHER_SPACE) << at;
+        b->newline |= CLASS32(c, NEWLINE) << at;
+        b->blank |= CLASS32(c, BLANK) << at;
+        b->apostrophe |= CLASS32(c, APOSTROPHE) << at;
+        b->slash |= CLASS32(c, SLASH) << at;
         b->underscore |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('_'))) << at;
         b->high |= mask32(v) << at;
         b->e2 |= mask32(_mm256_cmpeq_epi8(v, _mm256_set1_epi8((char)0xE2))) << at;
         __m256i del = _mm256_cmpeq_epi8(v, _mm256_set1_epi8(127));
-        b->control |= mask32(_mm256_or_si256(range32(v, 0, 31), del)) << at;
+        __m256i low = _mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(31)), v);
+        b->control |= mask32(_mm256_or_si256(low, del)) << at;
     }
+    b->upper = b->letter & ~b->upper;
+    b->space |= b->newline | b->blank;
     b->control &= ~b->space;
 }
 
