@@ -51,19 +51,18 @@ static inline uint32_t merge_plainly(const tk_merge *table, uint32_t merges, td_
     }
 }
 
-/* Merges the words of n lanes, and in other once more without AVX-512, with which few words are
- * merged in another way than many. */
-static inline void merge_both_ways(const tk_merges *m, tk_lane *lanes, tk_lane *other, uint32_t n)
+enum { CPUS = TD_CPU_AVX512 + 1 };
+
+/* Merges the words of n lanes, those of lanes[0], as every CPU up to this one would. */
+static inline void merge_all_ways(const tk_merges *m, tk_lane lanes[CPUS][TK_LANES], uint32_t n)
 {
-    tk_lane *others[TK_LANES];
-    for (uint32_t i = 0; i < n; i++) {
-        other[i] = lanes[i];
-        others[i] = &other[i];
-    }
     tk_row *row = aligned_alloc(64, tk_row_bytes()); /* NULL will do */
-    tk_merge_lanes(m, lanes, n, row);
+    for (td_cpu cpu = td_cpu_best(); cpu > TD_CPU_SCALAR; cpu--) {
+        memcpy(lanes[cpu], lanes[0], n * sizeof *lanes[0]);
+        tk_merge_lanes_on(cpu, m, lanes[cpu], n, row);
+    }
+    tk_merge_lanes_on(TD_CPU_SCALAR, m, lanes[0], n, row);
     free(row);
-    tk_merge_in_turn(m, others, n);
 }
 
 #endif

@@ -36,7 +36,7 @@ static const td_id firsts[] = { 0, 300, 1 << 20 };
 
 static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
 {
-    tk_lane lanes[TK_LANES], other[TK_LANES];
+    static tk_lane lanes[CPUS][TK_LANES];
     td_id words[TK_LANES][TK_LANE], room[TK_LANE];
     uint32_t counts[TK_LANES];
     for (uint32_t i = 0; i < n; i++) {
@@ -44,21 +44,19 @@ static void check_lanes(const tk_merges *m, td_id first, uint32_t n)
         uint32_t letters = 1 + pick(LETTERS);
         for (uint32_t k = 0; k < counts[i]; k++) {
             words[i][k] = pick(letters);
-            tk_lane_ids(&lanes[i])[k] = words[i][k] + first;
+            tk_lane_ids(&lanes[0][i])[k] = words[i][k] + first;
         }
-        tk_lane_start(&lanes[i], counts[i]);
+        tk_lane_start(&lanes[0][i], counts[i]);
     }
-    merge_both_ways(m, lanes, other, n);
+    merge_all_ways(m, lanes, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t want = merge_plainly(table, merge_count, words[i], NULL, counts[i]), count;
-        const td_id *ids = tk_lane_get(&lanes[i], room, &count);
-        assert_int_equal(count, want);
-        for (uint32_t k = 0; k < want; k++)
-            assert_int_equal(ids[k], words[i][k] + first);
-        ids = tk_lane_get(&other[i], room, &count);
-        assert_int_equal(count, want);
-        for (uint32_t k = 0; k < want; k++)
-            assert_int_equal(ids[k], words[i][k] + first);
+        for (td_cpu cpu = TD_CPU_SCALAR; cpu <= td_cpu_best(); cpu++) {
+            const td_id *ids = tk_lane_get(&lanes[cpu][i], room, &count);
+            assert_int_equal(count, want);
+            for (uint32_t k = 0; k < want; k++)
+                assert_int_equal(ids[k], words[i][k] + first);
+        }
     }
 }
 

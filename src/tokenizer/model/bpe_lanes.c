@@ -182,14 +182,16 @@ __attribute__((target(AVX2))) static void run_avx2(table t, tk_lane *const *lane
 }
 #endif
 
-void tk_merge_in_turn(const tk_merges *m, tk_lane *const *lanes, uint32_t n)
+static void merge_in_turn(td_cpu cpu, const tk_merges *m, tk_lane *const *lanes, uint32_t n)
 {
     table t = { m, m->slots, m->filter, m->groups, m->filter_shift, m->id_bits };
 #if TD_X86
-    if (td_cpu_best() >= TD_CPU_AVX2) {
+    if (cpu >= TD_CPU_AVX2) {
         run_avx2(t, lanes, n);
         return;
     }
+#else
+    (void)cpu;
 #endif
     run(t, lanes, n, least_scalar);
 }
@@ -199,22 +201,28 @@ enum {
     FEW_MAX = 8,   /* of more, each waits long enough for the others in its turn */
 };
 
-void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *row)
+void tk_merge_lanes_on(td_cpu cpu, const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *row)
 {
     tk_lane *rest[TK_LANES];
     for (uint32_t i = 0; i < n; i++)
         rest[i] = &lanes[i];
 #if TD_X86
-    if (td_cpu_best() >= TD_CPU_AVX512 && m->square_end != 0) {
-        if (m->swept && row != NULL && n >= SWEPT_MIN)
-            n = tk_merge_sweeps(m, lanes, n, row, rest);
-        if (n <= FEW_MAX) {
-            tk_merge_few(m, rest, n);
-            return;
-        }
+    bool swept = m->swept && row != NULL && n >= SWEPT_MIN;
+    if (swept && cpu >= TD_CPU_AVX512)
+        n = tk_merge_sweeps(m, lanes, n, row, rest);
+    else if (swept && cpu >= TD_CPU_AVX2)
+        n = tk_merge_sweeps_avx2(m, lanes, n, row, rest);
+    if (cpu >= TD_CPU_AVX512 && m->square_end != 0 && n <= FEW_MAX) {
+        tk_merge_few(m, rest, n);
+        return;
     }
 #else
     (void)row;
 #endif
-    tk_merge_in_turn(m, rest, n);
+    merge_in_turn(cpu, m, rest, n);
+}
+
+void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *row)
+{
+    tk_merge_lanes_on(td_cpu_best(), m, lanes, n, row);
 }

@@ -6,6 +6,7 @@
 #ifndef TD_SRC_TOKENIZER_MODEL_BPE_LANES_H
 #define TD_SRC_TOKENIZER_MODEL_BPE_LANES_H
 
+#include "base/cpu.h"
 #include "tokenizer/model/bpe.h"
 
 enum { TK_LANE = 32 /* symbols of a word at most */, TK_LANE_SHORT = 16, TK_LANES = 128 };
@@ -37,15 +38,14 @@ static inline void tk_lane_start(tk_lane *l, uint32_t count)
     l->ids[0] = l->ids[count + 1] = TK_NO_ID;
 }
 
-/* What sweeps work in (bpe_sweeps.c): tk_row_bytes on a cache line, whatever is in there. */
+/* What sweeps work in (sweep_steps.h): tk_row_bytes on a cache line, whatever is in there. */
 typedef struct tk_row tk_row;
 size_t tk_row_bytes(void);
 
 /* Merges the words of n lanes, n <= TK_LANES, as far as it goes. row: NULL: without sweeps. */
 void tk_merge_lanes(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *row);
-
-/* The same without AVX-512: a step of each word in turn. */
-void tk_merge_in_turn(const tk_merges *m, tk_lane *const *lanes, uint32_t n);
+/* As on another CPU, of which this one has all that it has. */
+void tk_merge_lanes_on(td_cpu cpu, const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *row);
 
 /* The symbols that are left; TK_LANE can be read. ids: room for those of the word, used where
  * they do not lie side by side. */

@@ -28,6 +28,8 @@
  * how many words may have to be merged further: rest. w: room of tk_row_bytes. */
 uint32_t tk_merge_sweeps(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *w,
                          tk_lane **rest);
+uint32_t tk_merge_sweeps_avx2(const tk_merges *m, tk_lane *lanes, uint32_t n, tk_row *w,
+                              tk_lane **rest);
 #endif
 
 #endif

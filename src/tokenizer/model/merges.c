@@ -223,10 +223,10 @@ bool tk_merges_put(tk_merges *m, const tk_merge *e, bool *ret_crowded)
     return true;
 }
 
-/* Bounds are for sweeps (bpe_sweeps.h), which not every CPU can make. */
+/* Bounds are for sweeps (bpe_sweeps.h), which are not for every CPU. */
 bool tk_merges_end(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end)
 {
-    return td_cpu_best() < TD_CPU_AVX512 || tk_merges_bound(m, merges, count, id_end);
+    return td_cpu_best() < TD_CPU_AVX2 || tk_merges_bound(m, merges, count, id_end);
 }
 
 bool tk_merges_fill(tk_merges *m, const tk_merge *merges, uint32_t count, td_id id_end)
