@@ -16,7 +16,7 @@ size_t tk_spm_longest(const tk_prefix_trie *t, td_str s)
         node = tk_prefix_step(t, node, (uint8_t)s.ptr[i]);
         if (node == 0)
             break;
-        if (t->nodes[node].value != 0)
+        if (tk_prefix_ends(t, node))
             longest = i + 1;
     }
     return longest;

@@ -30,17 +30,19 @@ static void visit(const spm_model *m, td_str text, uint32_t at, uint32_t len, pl
         node = tk_prefix_step(m->trie, node, (uint8_t)text.ptr[end++]);
         if (node == 0)
             break;
-        uint32_t value = m->trie->nodes[node].value;
-        if (value == 0 || m->items[value - 1].type == SPM_UNUSED)
+        if (!tk_prefix_ends(m->trie, node))
             continue;
-        const spm_piece *p = &m->items[value - 1];
+        const td_id id = m->trie->values[node];
+        const spm_piece *p = &m->items[id];
+        if (p->type == SPM_UNUSED)
+            continue;
         place *to = &places[end];
         const size_t bytes = end - at;
         const double score =
             p->type == SPM_USER_DEFINED ? (float)bytes * m->max_score - 0.1 : (double)p->score;
         const double sum = score + here;
         if (to->from == NOWHERE || sum > to->score)
-            *to = (place){ (float)sum, value - 1, at };
+            *to = (place){ (float)sum, id, at };
         single |= bytes == len;
     }
     if (single)

@@ -14,9 +14,10 @@
 #include "base/utf8.h"
 #include "tokenizer/load/components.h"
 
+/* The best that ends at a place. */
 typedef struct place {
-    td_id id;
-    uint32_t from; /* where the text that ends here starts; NOWHERE: none does */
+    uint32_t from; /* where it starts; NOWHERE: no text ends here */
+    uint32_t node; /* of the text; UNKNOWN: it is a character that is none */
 } place;
 
 typedef struct paths {
@@ -26,38 +27,31 @@ typedef struct paths {
 } paths;
 
 #define NOWHERE UINT32_MAX
-
-enum { WALK_MAX = 24 };
-
-/* Field by field: a whole place put together elsewhere is waited for. */
-static inline void set(const paths *p, uint32_t to, double sum, td_id id, uint32_t from)
-{
-    p->sums[to & p->mask] = sum;
-    p->places[to].id = id;
-    p->places[to].from = from;
-}
+#define UNKNOWN ((uint32_t)0) /* the root, where no text ends */
 
 static inline bool is_better(const paths *p, uint32_t to, double sum)
 {
     return p->places[to].from == NOWHERE || sum > p->sums[to & p->mask];
 }
 
-static inline void offer(const paths *p, uint32_t to, double sum, td_id id, uint32_t from)
+static inline void offer(const paths *p, uint32_t to, double sum, uint32_t node, uint32_t from)
 {
-    if (is_better(p, to, sum))
-        set(p, to, sum, id, from);
+    if (!is_better(p, to, sum))
+        return;
+    p->sums[to & p->mask] = sum;
+    p->places[to] = (place){ from, node };
 }
 
-/* The texts that start at a place, as many as there is room for. */
+typedef struct found {
+    uint32_t len, node;
+} found;
+
+/* The texts that start at a place, shortest first. */
 typedef struct walk {
     uint32_t at;
-    uint32_t read;  /* bytes from at on that tell what starts there; 0: what follows does, too */
+    uint32_t read; /* bytes from at on that tell what starts there; 0: what follows does, too */
     uint32_t count;
-    bool single;    /* one is the first character */
-    struct {
-        uint32_t len;
-        td_id id;
-    } found[WALK_MAX];
+    found *texts;  /* has room for one more than there can be */
 } walk;
 
 /* In a row of equal characters what starts at one place starts at the next one, too. */
@@ -67,36 +61,29 @@ static inline bool is_repeated(const walk *w, td_str piece, uint32_t at)
            memcmp(piece.ptr + at, piece.ptr + w->at, w->read) == 0;
 }
 
-/* Finds them; those that there is no room for are offered to their ends. */
-static void find_texts(const tk_unigram *u, td_str piece, uint32_t at, uint32_t char_len,
-                       const paths *all, walk *w)
+/* Finds them. Whether a text ends at a node cannot be guessed, so only how far this goes is a
+ * branch. */
+static inline void find_texts(const tk_unigram *u, td_str piece, uint32_t at, walk *w)
 {
-    double here = all->sums[at & all->mask];
+    const tk_prefix_node *nodes = u->trie->nodes;
     const char *p = piece.ptr + at, *end = piece.ptr + piece.len;
-    uint32_t node = 0;
+    uint32_t node = 0, base = nodes[0].base, len = 0;
+    found *to = w->texts;
     w->at = at;
-    w->read = w->count = 0;
-    w->single = false;
-    for (const char *q = p; q < end;) {
-        node = tk_prefix_step(u->trie, node, (uint8_t)*q++);
-        uint32_t len = (uint32_t)(q - p);
-        if (node == 0) {
-            w->read = w->count <= WALK_MAX ? len : 0;
+    w->read = 0;
+    while (p < end) {
+        uint32_t next = (base & ~TK_PREFIX_END) ^ (uint8_t)*p++;
+        len++;
+        if (nodes[next].parent != node) {
+            w->read = len;
             break;
         }
-        uint32_t value = u->trie->nodes[node].value;
-        if (value == 0)
-            continue;
-        td_id id = value - 1;
-        if (w->count < WALK_MAX) {
-            w->found[w->count].len = len;
-            w->found[w->count].id = id;
-        } else {
-            offer(all, at + len, u->scores[id] + here, id, at);
-        }
-        w->count++;
-        w->single |= len == char_len;
+        node = next;
+        base = nodes[next].base;
+        *to = (found){ len, node };
+        to += (base & TK_PREFIX_END) != 0;
     }
+    w->count = (uint32_t)(to - w->texts);
 }
 
 /* Offers all texts that start at a place to their ends. w: of the place before. */
@@ -104,16 +91,20 @@ static td_code visit(const tk_unigram *u, td_str piece, uint32_t at, uint32_t ne
                      const paths *all, walk *w, td_error *err)
 {
     if (!is_repeated(w, piece, at))
-        find_texts(u, piece, at, next - at, all, w);
+        find_texts(u, piece, at, w);
     w->at = at;
     double here = all->sums[at & all->mask];
-    for (uint32_t i = 0; i < w->count && i < WALK_MAX; i++)
-        offer(all, at + w->found[i].len, u->scores[w->found[i].id] + here, w->found[i].id, at);
-    if (w->single || !is_better(all, next, u->unk_score + here))
+    bool single = false; /* one is the character that starts here */
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint32_t to = at + w->texts[i].len, node = w->texts[i].node;
+        offer(all, to, u->node_scores[node] + here, node, at);
+        single |= to == next;
+    }
+    if (single || !is_better(all, next, u->unk_score + here))
         return TD_OK;
     if (!u->has_unk)
         return td_fail(err, TD_E_TOKENIZER, "model: unknown character and unk_id is null");
-    set(all, next, u->unk_score + here, u->unk, at);
+    offer(all, next, u->unk_score + here, UNKNOWN, at);
     return TD_OK;
 }
 
@@ -172,6 +163,12 @@ static uint32_t turn_around(place *places, uint32_t len)
     return n;
 }
 
+/* The entry that stands for unknown characters is unknown itself. */
+static inline bool is_unknown(const tk_unigram *u, uint32_t node)
+{
+    return node == UNKNOWN || (u->has_unk && u->trie->values[node] == u->unk);
+}
+
 static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, place *places,
                         tk_tokens *out, td_error *err)
 {
@@ -179,12 +176,11 @@ static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, place *p
     TD_TRY(tk_tokens_reserve(ctx, out, turn_around(places, len), err));
     for (uint32_t start = 0, end; start < len; start = end) {
         end = places[start].from;
-        td_id id = places[end].id;
-        if (!u->has_unk || id != u->unk) {
-            TD_TRY(put(ctx, out, id, start, end, err));
+        if (!is_unknown(u, places[end].node)) {
+            TD_TRY(put(ctx, out, u->trie->values[places[end].node], start, end, err));
             continue;
         }
-        while (end < len && places[places[end].from].id == u->unk)
+        while (end < len && is_unknown(u, places[places[end].from].node))
             end = places[end].from;
         TD_TRY(put_unknown(u, ctx, piece, start, end, out, err));
     }
@@ -209,14 +205,13 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
     paths all = { .mask = ring - 1 };
     all.places = td_arena_array(&ctx->arena, place, piece.len + 1);
     all.sums = td_arena_array(&ctx->arena, double, ring);
-    if (all.places == NULL || all.sums == NULL)
+    walk w = { .texts = td_arena_array(&ctx->arena, found, (size_t)u->longest + 1) };
+    if (all.places == NULL || all.sums == NULL || w.texts == NULL)
         return tk_nomem(ctx, err);
     for (size_t i = 0; i <= piece.len; i++)
         all.places[i].from = NOWHERE;
     all.sums[0] = 0;
     const char *p = piece.ptr, *end = piece.ptr + piece.len;
-    walk w;
-    w.read = 0;
     while (p < end) {
         uint32_t at = (uint32_t)(p - piece.ptr);
         td_utf8_next(&p, end);

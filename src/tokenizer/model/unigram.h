@@ -17,6 +17,7 @@ typedef struct tk_unigram {
     tk_model base;
     tk_vocab *vocab;
     double *scores; /* by id */
+    double *node_scores; /* the same of texts by their nodes, so that a walk needs no id */
     uint32_t count; /* of entries */
     uint32_t longest; /* of their texts, bytes */
     tk_prefix_trie *trie;

@@ -37,21 +37,19 @@ static td_code word_level(const tk_model *self, tk_ctx *ctx, td_str piece, tk_to
 /* The longest entry at the front of piece[start..]. */
 static bool longest_part(const words *w, td_str piece, size_t start, td_id *ret_id, size_t *ret_end)
 {
-    const tk_prefix_node *nodes = w->trie->nodes;
+    const tk_prefix_trie *t = w->trie;
     uint8_t first = (uint8_t)piece.ptr[start];
-    bool found = false;
-    uint32_t node = start != 0 ? w->parts[first] : w->trie->root[first];
+    uint32_t node = start != 0 ? w->parts[first] : tk_prefix_step(t, 0, first), longest = 0;
     for (size_t at = start + 1; node != 0; at++) {
-        if (nodes[node].value != 0) {
-            *ret_id = nodes[node].value - 1;
-            *ret_end = at;
-            found = true;
-        }
+        bool ends = tk_prefix_ends(t, node);
+        longest = ends ? node : longest;
+        *ret_end = ends ? at : *ret_end;
         if (at == piece.len)
             break;
-        node = tk_prefix_step(w->trie, node, (uint8_t)piece.ptr[at]);
+        node = tk_prefix_step(t, node, (uint8_t)piece.ptr[at]);
     }
-    return found;
+    *ret_id = longest != 0 ? t->values[longest] : TK_NO_ID;
+    return longest != 0;
 }
 
 static td_code wordpiece(const tk_model *self, tk_ctx *ctx, td_str piece, tk_tokens *out,
