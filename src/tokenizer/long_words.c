@@ -1,7 +1,7 @@
 /* long_words.c - see long_words.h. */
 #include "tokenizer/long_words.h"
 
-enum { WORDS = 1 << 19 /* 2 MiB of records */ };
+enum { WORDS = 1 << 21 /* 8 MiB of records */ };
 
 static const td_id *find_record(const tk_cache *c, td_str word, uint32_t *ret_count)
 {

@@ -12,7 +12,7 @@
 #include "tokenizer/vocab/vocab.h"
 
 enum { TK_LINES = 1 << 15 /* 2 MiB */, TK_LINE_BYTES = 32, TK_LINE_IDS = 7 };
-enum { TK_LONG_SLOTS = 1 << 16 /* 512 KiB */ };
+enum { TK_LONG_SLOTS = 1 << 17 /* 1 MiB */ };
 
 typedef struct tk_line {
     _Alignas(64) uint64_t first[2]; /* 16 bytes each, which overlap */
