@@ -38,7 +38,7 @@ static inline void tk_lane_start(tk_lane *l, uint32_t count)
     l->ids[0] = l->ids[count + 1] = TK_NO_ID;
 }
 
-/* What sweeps work in (sweep_steps.h): tk_row_bytes on a cache line, whatever is in there. */
+/* What sweeps work in (sweep_steps.inc): tk_row_bytes on a cache line, whatever is in there. */
 typedef struct tk_row tk_row;
 size_t tk_row_bytes(void);
 

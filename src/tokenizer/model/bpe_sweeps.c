@@ -19,7 +19,7 @@ typedef struct walk {
     span left, right; /* two_left of the places before; two_right of these */
 } walk;
 
-#include "tokenizer/model/sweep_steps.h"
+#include "tokenizer/model/sweep_steps.inc"
 
 ALWAYS __m512i load(const void *p)
 {

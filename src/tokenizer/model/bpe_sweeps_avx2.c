@@ -14,7 +14,7 @@ typedef struct walk {
     char none;
 } walk;
 
-#include "tokenizer/model/sweep_steps.h"
+#include "tokenizer/model/sweep_steps.inc"
 
 ALWAYS __m256i load(const void *p)
 {
