@@ -174,7 +174,7 @@ static bool choose_base(builder *b, uint32_t node, const children *c, uint32_t *
 
 /* ---- nodes ---- */
 
-/* What lies below a node. A text that ends there gives it its value. */
+/* What lies below a node, which is marked if a text ends there. */
 static void part(const builder *b, waiting w, children *ret)
 {
     const sorted_text *s = b->texts;

@@ -65,23 +65,21 @@ static inline bool is_repeated(const walk *w, td_str piece, uint32_t at)
  * branch. */
 static inline void find_texts(const tk_unigram *u, td_str piece, uint32_t at, walk *w)
 {
-    const tk_prefix_node *nodes = u->trie->nodes;
+    const tk_prefix_trie *t = u->trie;
     const char *p = piece.ptr + at, *end = piece.ptr + piece.len;
-    uint32_t node = 0, base = nodes[0].base, len = 0;
+    uint32_t node = 0, len = 0;
     found *to = w->texts;
     w->at = at;
     w->read = 0;
     while (p < end) {
-        uint32_t next = (base & ~TK_PREFIX_END) ^ (uint8_t)*p++;
+        node = tk_prefix_step(t, node, (uint8_t)*p++);
         len++;
-        if (nodes[next].parent != node) {
+        if (node == 0) {
             w->read = len;
             break;
         }
-        node = next;
-        base = nodes[next].base;
         *to = (found){ len, node };
-        to += (base & TK_PREFIX_END) != 0;
+        to += tk_prefix_ends(t, node);
     }
     w->count = (uint32_t)(to - w->texts);
 }
@@ -205,7 +203,8 @@ static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_toke
     paths all = { .mask = ring - 1 };
     all.places = td_arena_array(&ctx->arena, place, piece.len + 1);
     all.sums = td_arena_array(&ctx->arena, double, ring);
-    walk w = { .texts = td_arena_array(&ctx->arena, found, (size_t)u->longest + 1) };
+    size_t most = u->longest < piece.len ? u->longest : piece.len;
+    walk w = { .texts = td_arena_array(&ctx->arena, found, most + 1) };
     if (all.places == NULL || all.sums == NULL || w.texts == NULL)
         return tk_nomem(ctx, err);
     for (size_t i = 0; i <= piece.len; i++)
