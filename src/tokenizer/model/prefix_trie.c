@@ -24,9 +24,9 @@ typedef struct waiting {
     uint32_t node, low, high, depth;
 } waiting;
 
-/* Which places of a block are free, a bit each. */
+/* Which places of a block are free and which bases in it have no children yet, a bit each. */
 typedef struct room {
-    uint64_t free[BLOCK / 64];
+    uint64_t free[BLOCK / 64], bases[BLOCK / 64];
 } room;
 
 typedef struct builder {
@@ -104,9 +104,14 @@ static bool add_block(builder *b)
     return true;
 }
 
-static bool is_free(const room *r, uint32_t at)
+static inline bool has_bit(const uint64_t *bits, uint32_t at)
 {
-    return (r->free[at / 64] >> at % 64 & 1) != 0;
+    return (bits[at / 64] >> at % 64 & 1) != 0;
+}
+
+static inline void clear_bit(uint64_t *bits, uint32_t at)
+{
+    bits[at / 64] &= ~((uint64_t)1 << at % 64);
 }
 
 static bool is_full(const room *r)
@@ -116,7 +121,7 @@ static bool is_full(const room *r)
 
 static void occupy(builder *b, uint32_t node)
 {
-    b->rooms[node / BLOCK].free[node % BLOCK / 64] &= ~((uint64_t)1 << node % 64);
+    clear_bit(b->rooms[node / BLOCK].free, node % BLOCK);
 }
 
 /* A base of a block at which all children find room; false: there is none. */
@@ -125,9 +130,9 @@ static bool find_base(const room *r, const children *c, uint32_t *ret)
     for (uint32_t k = 0; k < BLOCK / 64; k++) {
         for (uint64_t rest = r->free[k]; rest != 0; rest &= rest - 1) {
             uint32_t base = (64 * k + (uint32_t)__builtin_ctzll(rest)) ^ c->bytes[0], i = 1;
-            while (i < c->count && is_free(r, base ^ c->bytes[i]))
+            while (i < c->count && has_bit(r->free, base ^ c->bytes[i]))
                 i++;
-            if (i >= c->count) {
+            if (i >= c->count && has_bit(r->bases, base)) {
                 *ret = base;
                 return true;
             }
@@ -140,11 +145,12 @@ static bool find_base(const room *r, const children *c, uint32_t *ret)
 static bool find_near(const builder *b, uint32_t parent, const children *c, uint32_t *ret)
 {
     uint32_t line = parent / LINE * LINE, at = line % BLOCK;
-    uint64_t free = b->rooms[line / BLOCK].free[at / 64] >> at % 64 & ((1u << LINE) - 1);
+    const room *r = &b->rooms[line / BLOCK];
+    uint64_t free = r->free[at / 64] >> at % 64 & ((1u << LINE) - 1);
     if (c->count != 1 || free == 0)
         return false;
     *ret = (line + (uint32_t)__builtin_ctzll(free)) ^ c->bytes[0];
-    return true;
+    return has_bit(r->bases, *ret % BLOCK);
 }
 
 static bool find_in(const builder *b, uint32_t block, const children *c, uint32_t *ret)
@@ -208,6 +214,7 @@ static bool build(builder *b, uint32_t count)
         if (!choose_base(b, w.node, &c, &base))
             return false;
         b->t->nodes[w.node].base |= base;
+        clear_bit(b->rooms[base / BLOCK].bases, base % BLOCK);
         for (uint32_t i = c.count; i-- > 0;) { /* the first one is the next */
             uint32_t node = base ^ c.bytes[i];
             occupy(b, node);

@@ -2,7 +2,7 @@
  *
  * A double array: the child of a node for a byte is where the node's base and the byte say, if what
  * lies there is its child. So a step is one look at one place, whatever the number of children. A
- * node's only child, as most are, lies near it. */
+ * node's only child, as most are, lies near it. No two nodes with children have the same base. */
 #ifndef TD_SRC_TOKENIZER_MODEL_PREFIX_TRIE_H
 #define TD_SRC_TOKENIZER_MODEL_PREFIX_TRIE_H
 
