@@ -32,6 +32,18 @@ td_code tk_word_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word, con
 td_code tk_piece_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
                      const uint64_t key[2], uint32_t hash, tk_sink *sink, td_error *err);
 
+/* fast_fresh_pieces.c: the same for words of a batch that may not be known, if the model takes some
+ * side by side: they are known then, if they are kept. words: the numbers of n of them. */
+td_code tk_fresh_pieces(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text, const tk_batch *b,
+                        const uint16_t *words, uint32_t n, td_error *err);
+bool tk_takes_some(const tk_fast *f);
+
+/* What of a word is handed to the model, as *ret, whose storage is used if it has some. */
+td_code tk_word_pieces(const tk_fast *f, tk_ctx *ctx, td_str word, tk_pieces *ret, td_error *err);
+/* Keeps what the model made of a word. The ids are valid as long as the arena. */
+td_code tk_piece_keep(tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2], uint32_t hash,
+                      const tk_token *tokens, uint32_t count, td_id **ret, td_error *err);
+
 /* The key of a word that has the bytes of this one, or of this part. */
 static inline void tk_entry_key(const uint64_t key[2], uint64_t ret[2])
 {

@@ -19,6 +19,20 @@ static td_str without_space(td_str word)
     return (td_str){ from, (size_t)(end - from) };
 }
 
+td_code tk_word_pieces(const tk_fast *f, tk_ctx *ctx, td_str word, tk_pieces *ret, td_error *err)
+{
+    ret->count = 0;
+    if (f->drops_space)
+        word = without_space(word);
+    if (word.len == 0)
+        return TD_OK;
+    tk_piece piece = { { .ptr = word.ptr, .len = (uint32_t)word.len }, TK_NO_ID };
+    piece.text.from = 1; /* not the start of the input: no pre-tokenizer looks at that here */
+    piece.text.to = 1 + piece.text.len;
+    TD_TRY(tk_pieces_add(ctx, ret, &piece, err));
+    return f->pretok != NULL ? f->pretok->apply(f->pretok, ctx, ret, err) : TD_OK;
+}
+
 static td_code tokenize(const tk_model *model, tk_ctx *ctx, td_str piece, td_error *err)
 {
     tk_tokens *all = &ctx->model;
@@ -33,19 +47,9 @@ static td_code tokenize(const tk_model *model, tk_ctx *ctx, td_str piece, td_err
 /* What becomes of a word, as ctx->model. */
 static td_code make(const tk_fast *f, tk_ctx *ctx, td_str word, td_error *err)
 {
-    ctx->model.count = 0;
-    if (f->drops_space)
-        word = without_space(word);
-    if (word.len == 0)
-        return TD_OK;
-    if (f->pretok == NULL)
-        return tokenize(f->model, ctx, word, err);
-    tk_piece piece = { { .ptr = word.ptr, .len = (uint32_t)word.len }, TK_NO_ID };
-    piece.text.from = 1; /* not the start of the input: no pre-tokenizer looks at that here */
-    piece.text.to = 1 + piece.text.len;
     tk_pieces pieces = { 0 };
-    TD_TRY(tk_pieces_add(ctx, &pieces, &piece, err));
-    TD_TRY(f->pretok->apply(f->pretok, ctx, &pieces, err));
+    ctx->model.count = 0;
+    TD_TRY(tk_word_pieces(f, ctx, word, &pieces, err));
     for (uint32_t i = 0; i < pieces.count; i++) {
         const tk_text *t = &pieces.items[i].text;
         TD_TRY(tokenize(f->model, ctx, (td_str){ t->ptr, t->len }, err));
@@ -62,38 +66,35 @@ static td_code put(tk_sink *sink, const td_id *ids, uint32_t count, td_error *er
     return TD_OK;
 }
 
-/* The ids of ctx->model, behind which others can be read; *ret_small: they fit what the table of
- * short words has for each. */
-static td_code ids_of(tk_ctx *ctx, td_id **ret, bool *ret_small, td_error *err)
+/* The ids of tokens, behind which others can be read; *ret_small: they fit what the table of short
+ * words has for each. */
+static td_code ids_of(tk_ctx *ctx, const tk_token *tokens, uint32_t count, td_id **ret,
+                      bool *ret_small, td_error *err)
 {
-    const tk_tokens *tokens = &ctx->model;
-    td_id *ids = td_arena_array(&ctx->arena, td_id, (size_t)tokens->count + TK_LANE_SHORT), any = 0;
+    td_id *ids = td_arena_array(&ctx->arena, td_id, (size_t)count + TK_LANE_SHORT), any = 0;
     if (ids == NULL)
         return tk_nomem(ctx, err);
-    for (uint32_t i = 0; i < tokens->count; i++) {
-        ids[i] = tokens->items[i].id;
+    for (uint32_t i = 0; i < count; i++) {
+        ids[i] = tokens[i].id;
         any |= ids[i];
     }
     for (uint32_t i = 0; i < TK_LANE_SHORT; i++)
-        ids[tokens->count + i] = 0;
+        ids[count + i] = 0;
     *ret = ids;
-    *ret_small = tokens->count < TK_LANE_SHORT && any >> TK_COUNT_SHIFT == 0;
+    *ret_small = count < TK_LANE_SHORT && any >> TK_COUNT_SHIFT == 0;
     return TD_OK;
 }
 
-/* As ctx->model says, and keeps that. */
-static td_code put_made(tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2],
-                        uint32_t hash, tk_sink *sink, td_error *err)
+td_code tk_piece_keep(tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2], uint32_t hash,
+                      const tk_token *tokens, uint32_t count, td_id **ret, td_error *err)
 {
-    td_id *ids = NULL;
-    uint32_t count = ctx->model.count;
     bool small = false;
-    TD_TRY(ids_of(ctx, &ids, &small, err));
+    TD_TRY(ids_of(ctx, tokens, count, ret, &small, err));
     if (count <= word.len && word.len > TK_CACHED_BYTES)
-        tk_long_put(c, word, ids, count);
+        tk_long_put(c, word, *ret, count);
     else if (count <= word.len && small)
-        tk_cache_put(c, key, hash, ids, count);
-    return put(sink, ids, count, err);
+        tk_cache_put(c, key, hash, *ret, count);
+    return TD_OK;
 }
 
 td_code tk_piece_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
@@ -109,7 +110,10 @@ td_code tk_piece_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
     c->fresh++;
     td_arena_mark mark = td_arena_save(&ctx->arena);
     TD_TRY(make(f, ctx, word, err));
-    TD_TRY(put_made(c, ctx, word, key, hash, sink, err));
+    td_id *ids = NULL;
+    count = ctx->model.count;
+    TD_TRY(tk_piece_keep(c, ctx, word, key, hash, ctx->model.items, count, &ids, err));
+    TD_TRY(put(sink, ids, count, err));
     td_arena_rewind(&ctx->arena, mark); /* with the storage of these */
     ctx->model = (tk_tokens){ 0 };
     ctx->pieces = (tk_pieces){ 0 };

@@ -31,6 +31,14 @@ static void run_fresh(run *r)
         tk_fresh_words(r->f, r->cache, r->text, &r->b, words, n);
 }
 
+/* The same for words that any model takes. */
+static td_code run_fresh_pieces(run *r)
+{
+    uint16_t words[TK_BATCH];
+    uint32_t n = r->f->loops->locate(r->cache, &r->b, words);
+    return tk_fresh_pieces(r->f, r->cache, r->ctx, r->text, &r->b, words, n, r->err);
+}
+
 /* Puts the ids of a word out that has a line. */
 static inline bool put_line(const tk_cache *c, td_str word, const uint64_t key[2], tk_sink *sink)
 {
@@ -77,13 +85,15 @@ static td_code flush(run *r)
     uint32_t end = b->ends[b->count - 1];
     TD_TRY(tk_sink_reserve(sink, end - b->from + TK_SINK_SLACK, r->err));
     TD_TRY(look_around(r, end));
-    bool young = r->f->bpe != NULL && !r->cache->settled && !r->cache->off;
+    bool young = !r->cache->settled && !r->cache->off, placed = young && r->f->bpe != NULL;
     uint32_t moved = r->cache->moved;
-    if (young)
+    if (placed)
         run_fresh(r);
+    else if (young && tk_takes_some(r->f))
+        TD_TRY(run_fresh_pieces(r));
     for (uint32_t i = 0;; i++) {
         td_str word;
-        if (young && moved == r->cache->moved)
+        if (placed && moved == r->cache->moved)
             i = tk_put_places(r->cache, b, i, sink);
         else if (sink->counting)
             i = loops->count(r->cache, b, i, sink);

@@ -147,6 +147,10 @@ struct tk_model {
     /* Appends the tokens of piece (not empty, valid UTF-8) to out. */
     td_code (*tokenize)(const tk_model *self, tk_ctx *ctx, td_str piece, tk_tokens *out,
                         td_error *err);
+    /* The same for some pieces, none of which is empty, side by side. ends: how many tokens there
+     * are behind each. NULL: no better than one by one. */
+    td_code (*tokenize_all)(const tk_model *self, tk_ctx *ctx, const td_str *pieces, uint32_t count,
+                            tk_tokens *out, uint32_t *ends, td_error *err);
     bool (*token_to_id)(const tk_model *self, td_str text, td_id *ret);
     /* The vocabulary's spelling; ptr NULL when there is no such id. */
     td_str (*id_to_token)(const tk_model *self, td_id id);

@@ -1,12 +1,13 @@
 /* unigram.c - the best path through a piece.
  *
- * For every place the best sum of scores up to there is known; from a place on each vocabulary
- * text that starts there offers its end a sum. The first of equal sums stays, places are visited in
- * order and texts from short to long, as in the reference: so ties fall alike. A character that is
- * no text by itself can be passed over as unknown, for a penalty. Neighbouring unknowns are one
+ * For every place the best sum of scores up to there is known; each vocabulary text that ends at a
+ * place offers the sum of where it starts and its score, the longest text first. The first of equal
+ * sums stays. The reference visits the places where texts start, in order, and offers to their
+ * ends: to one end the longest text first, too, so ties fall alike. A character that is no text by
+ * itself can be passed over as unknown, for a penalty; it comes last. Neighbouring unknowns are one
  * token, which is then looked up by its text.
  *
- * No text reaches further than the longest, so only so many sums are kept, in a ring. */
+ * No text reaches back further than the longest, so only so many sums are kept, in a ring. */
 #include "tokenizer/model/unigram.h"
 
 #include <string.h>
@@ -16,8 +17,8 @@
 
 /* The best that ends at a place. */
 typedef struct place {
-    uint32_t from; /* where it starts; NOWHERE: no text ends here */
-    uint32_t node; /* of the text; UNKNOWN: it is a character that is none */
+    uint32_t from; /* where it starts */
+    uint32_t text; /* its number; UNKNOWN: it is a character that is none */
 } place;
 
 typedef struct paths {
@@ -26,83 +27,52 @@ typedef struct paths {
     uint32_t mask;
 } paths;
 
-#define NOWHERE UINT32_MAX
-#define UNKNOWN ((uint32_t)0) /* the root, where no text ends */
+#define UNKNOWN ((uint32_t)0) /* the number of no text */
 
-static inline bool is_better(const paths *p, uint32_t to, double sum)
+enum { PART = 1024 /* bytes of a piece that are read before places are visited */ };
+
+/* The best that ends at a place: of the texts that end there, the longest of which is best and, if
+ * none of them is the character from start to end, of that character as unknown. Which one it is
+ * cannot be guessed, so only how many there are is a branch. */
+static inline td_code visit(const tk_unigram *u, uint32_t best, uint32_t start, uint32_t end,
+                            const paths *all, td_error *err)
 {
-    return p->places[to].from == NOWHERE || sum > p->sums[to & p->mask];
-}
-
-static inline void offer(const paths *p, uint32_t to, double sum, uint32_t node, uint32_t from)
-{
-    if (!is_better(p, to, sum))
-        return;
-    p->sums[to & p->mask] = sum;
-    p->places[to] = (place){ from, node };
-}
-
-typedef struct found {
-    uint32_t len, node;
-} found;
-
-/* The texts that start at a place, shortest first. */
-typedef struct walk {
-    uint32_t at;
-    uint32_t read; /* bytes from at on that tell what starts there; 0: what follows does, too */
-    uint32_t count;
-    found *texts;  /* has room for one more than there can be */
-} walk;
-
-/* In a row of equal characters what starts at one place starts at the next one, too. */
-static inline bool is_repeated(const walk *w, td_str piece, uint32_t at)
-{
-    return w->read != 0 && piece.ptr[at] == piece.ptr[w->at] && w->read <= piece.len - at &&
-           memcmp(piece.ptr + at, piece.ptr + w->at, w->read) == 0;
-}
-
-/* Finds them. Whether a text ends at a node cannot be guessed, so only how far this goes is a
- * branch. */
-static inline void find_texts(const tk_unigram *u, td_str piece, uint32_t at, walk *w)
-{
-    const tk_prefix_trie *t = u->trie;
-    const char *p = piece.ptr + at, *end = piece.ptr + piece.len;
-    uint32_t node = 0, len = 0;
-    found *to = w->texts;
-    w->at = at;
-    w->read = 0;
-    while (p < end) {
-        node = tk_prefix_step(t, node, (uint8_t)*p++);
-        len++;
-        if (node == 0) {
-            w->read = len;
-            break;
+    const tk_ending *texts = u->texts->texts;
+    uint32_t len = texts[best].len, i = texts[best].next;
+    double sum = texts[best].score + all->sums[(end - len) & all->mask];
+    for (; i != 0; i = texts[i].next) {
+        len = texts[i].len;
+        double other = texts[i].score + all->sums[(end - len) & all->mask];
+        best = other > sum ? i : best;
+        sum = other > sum ? other : sum;
+    }
+    uint32_t from = end - texts[best].len;
+    if (len != end - start) {
+        double other = u->unk_score + all->sums[start & all->mask];
+        if (best == UNKNOWN || other > sum) {
+            if (!u->has_unk)
+                return td_fail(err, TD_E_TOKENIZER, "model: unknown character and unk_id is null");
+            sum = other;
+            best = UNKNOWN;
+            from = start;
         }
-        *to = (found){ len, node };
-        to += tk_prefix_ends(t, node);
     }
-    w->count = (uint32_t)(to - w->texts);
+    all->sums[end & all->mask] = sum;
+    all->places[end] = (place){ from, best };
+    return TD_OK;
 }
 
-/* Offers all texts that start at a place to their ends. w: of the place before. */
-static td_code visit(const tk_unigram *u, td_str piece, uint32_t at, uint32_t next,
-                     const paths *all, walk *w, td_error *err)
+/* Visits the places behind a piece's characters that end behind bytes from to end. longest: the
+ * texts that end behind these. *start: of the next character. */
+static td_code visit_all(const tk_unigram *u, td_str piece, uint32_t from, uint32_t end,
+                         const uint32_t *longest, uint32_t *start, const paths *all, td_error *err)
 {
-    if (!is_repeated(w, piece, at))
-        find_texts(u, piece, at, w);
-    w->at = at;
-    double here = all->sums[at & all->mask];
-    bool single = false; /* one is the character that starts here */
-    for (uint32_t i = 0; i < w->count; i++) {
-        uint32_t to = at + w->texts[i].len, node = w->texts[i].node;
-        offer(all, to, u->node_scores[node] + here, node, at);
-        single |= to == next;
+    for (uint32_t at = from; at < end; at++) {
+        if (at + 1 < piece.len && td_utf8_is_cont(piece.ptr[at + 1]))
+            continue;
+        TD_TRY(visit(u, longest[at - from], *start, at + 1, all, err));
+        *start = at + 1;
     }
-    if (single || !is_better(all, next, u->unk_score + here))
-        return TD_OK;
-    if (!u->has_unk)
-        return td_fail(err, TD_E_TOKENIZER, "model: unknown character and unk_id is null");
-    offer(all, next, u->unk_score + here, UNKNOWN, at);
     return TD_OK;
 }
 
@@ -162,9 +132,9 @@ static uint32_t turn_around(place *places, uint32_t len)
 }
 
 /* The entry that stands for unknown characters is unknown itself. */
-static inline bool is_unknown(const tk_unigram *u, uint32_t node)
+static inline bool is_unknown(const tk_unigram *u, uint32_t text)
 {
-    return node == UNKNOWN || (u->has_unk && u->trie->values[node] == u->unk);
+    return text == UNKNOWN || (u->has_unk && text == 1 + u->unk);
 }
 
 static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, place *places,
@@ -174,11 +144,11 @@ static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, place *p
     TD_TRY(tk_tokens_reserve(ctx, out, turn_around(places, len), err));
     for (uint32_t start = 0, end; start < len; start = end) {
         end = places[start].from;
-        if (!is_unknown(u, places[end].node)) {
-            TD_TRY(put(ctx, out, u->trie->values[places[end].node], start, end, err));
+        if (!is_unknown(u, places[end].text)) {
+            TD_TRY(put(ctx, out, places[end].text - 1, start, end, err));
             continue;
         }
-        while (end < len && is_unknown(u, places[places[end].from].node))
+        while (end < len && is_unknown(u, places[places[end].from].text))
             end = places[end].from;
         TD_TRY(put_unknown(u, ctx, piece, start, end, out, err));
     }
@@ -194,32 +164,69 @@ static uint32_t ring_size(const tk_unigram *u, size_t len)
     return size;
 }
 
+/* Makes room for the paths of a piece, which begin at its start. */
+static td_code start_paths(const tk_unigram *u, tk_ctx *ctx, td_str piece, paths *ret,
+                           td_error *err)
+{
+    uint32_t ring = ring_size(u, piece.len);
+    *ret = (paths){ .places = td_arena_array(&ctx->arena, place, piece.len + 1),
+                    .sums = td_arena_array(&ctx->arena, double, ring),
+                    .mask = ring - 1 };
+    if (ret->places == NULL || ret->sums == NULL)
+        return tk_nomem(ctx, err);
+    ret->places[0] = (place){ 0, UNKNOWN };
+    ret->sums[0] = 0;
+    return TD_OK;
+}
+
 static td_code tokenize(const tk_model *self, tk_ctx *ctx, td_str piece, tk_tokens *out,
                         td_error *err)
 {
     const tk_unigram *u = (const tk_unigram *)self;
     td_arena_mark mark = td_arena_save(&ctx->arena);
-    uint32_t ring = ring_size(u, piece.len);
-    paths all = { .mask = ring - 1 };
-    all.places = td_arena_array(&ctx->arena, place, piece.len + 1);
-    all.sums = td_arena_array(&ctx->arena, double, ring);
-    size_t most = u->longest < piece.len ? u->longest : piece.len;
-    walk w = { .texts = td_arena_array(&ctx->arena, found, most + 1) };
-    if (all.places == NULL || all.sums == NULL || w.texts == NULL)
-        return tk_nomem(ctx, err);
-    for (size_t i = 0; i <= piece.len; i++)
-        all.places[i].from = NOWHERE;
-    all.sums[0] = 0;
-    const char *p = piece.ptr, *end = piece.ptr + piece.len;
-    while (p < end) {
-        uint32_t at = (uint32_t)(p - piece.ptr);
-        td_utf8_next(&p, end);
-        TD_TRY(visit(u, piece, at, (uint32_t)(p - piece.ptr), &all, &w, err));
+    uint32_t found[PART], start = 0, len = (uint32_t)piece.len;
+    tk_reading r = { .state = 0 };
+    paths all;
+    TD_TRY(start_paths(u, ctx, piece, &all, err));
+    for (uint32_t at = 0; at < len; at += PART) {
+        uint32_t end = len - at > PART ? at + PART : len;
+        r = (tk_reading){ piece.ptr + at, piece.ptr + end, found, r.state };
+        tk_automaton_read(u->texts, &r, 1);
+        tk_automaton_ask(u->texts, found, end - at);
+        TD_TRY(visit_all(u, piece, at, end, found, &start, &all, err));
     }
     const tk_token *items = out->items;
     TD_TRY(put_path(u, ctx, piece, all.places, out, err));
     if (out->items == items) /* else the tokens lie above the mark */
         td_arena_rewind(&ctx->arena, mark);
+    return TD_OK;
+}
+
+static td_code tokenize_all(const tk_model *self, tk_ctx *ctx, const td_str *pieces, uint32_t count,
+                            tk_tokens *out, uint32_t *ends, td_error *err)
+{
+    const tk_unigram *u = (const tk_unigram *)self;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += pieces[i].len;
+    uint32_t *found = td_arena_array(&ctx->arena, uint32_t, bytes + 1);
+    tk_reading *texts = td_arena_array(&ctx->arena, tk_reading, count);
+    if (found == NULL || texts == NULL)
+        return tk_nomem(ctx, err);
+    uint32_t *to = found;
+    for (uint32_t i = 0; i < count; to += pieces[i++].len)
+        texts[i] = (tk_reading){ pieces[i].ptr, pieces[i].ptr + pieces[i].len, to, 0 };
+    tk_automaton_read(u->texts, texts, count);
+    tk_automaton_ask(u->texts, found, bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t start = 0, len = (uint32_t)pieces[i].len;
+        paths all;
+        TD_TRY(start_paths(u, ctx, pieces[i], &all, err));
+        TD_TRY(visit_all(u, pieces[i], 0, len, found, &start, &all, err));
+        TD_TRY(put_path(u, ctx, pieces[i], all.places, out, err));
+        ends[i] = out->count;
+        found += len;
+    }
     return TD_OK;
 }
 
@@ -273,6 +280,7 @@ td_code tk_make_unigram(const tk_at *at, const tk_model **ret)
         return TD_E_INTERNAL;
     u->base = (tk_model){ .type = "Unigram",
                           .tokenize = tokenize,
+                          .tokenize_all = tokenize_all,
                           .token_to_id = token_to_id,
                           .id_to_token = id_to_token,
                           .vocab_size = vocab_size,

@@ -4,7 +4,7 @@
 #define TD_SRC_TOKENIZER_MODEL_UNIGRAM_H
 
 #include "tokenizer/load/load.h"
-#include "tokenizer/model/prefix_trie.h"
+#include "tokenizer/model/automaton.h"
 #include "tokenizer/pipeline.h"
 #include "tokenizer/vocab/vocab.h"
 
@@ -17,10 +17,9 @@ typedef struct tk_unigram {
     tk_model base;
     tk_vocab *vocab;
     double *scores; /* by id */
-    double *node_scores; /* the same of texts by their nodes, so that a walk needs no id */
     uint32_t count; /* of entries */
     uint32_t longest; /* of their texts, bytes */
-    tk_prefix_trie *trie;
+    tk_automaton *texts;
     double unk_score;
     bool has_unk;
     td_id unk;

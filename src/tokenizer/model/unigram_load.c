@@ -173,24 +173,12 @@ static td_code read_all(reader *r)
     return tk_scan_take(s, ']');
 }
 
-static bool set_node_scores(tk_unigram *u)
-{
-    const tk_prefix_trie *t = u->trie;
-    u->node_scores = td_malloc(t->size * sizeof *u->node_scores);
-    if (u->node_scores == NULL)
-        return false;
-    td_expect_random(u->node_scores, t->size * sizeof *u->node_scores);
-    for (uint32_t node = 0; node < t->size; node++)
-        u->node_scores[node] = tk_prefix_ends(t, node) ? u->scores[t->values[node]] : 0;
-    return true;
-}
-
 static td_code build(const tk_at *at, tk_unigram *u)
 {
     tk_load *load = at->load;
     const tk_vocab *v = u->vocab;
-    u->trie = tk_prefix_trie_of(v);
-    if (u->trie == NULL || !set_node_scores(u))
+    u->texts = tk_automaton_of(v, u->scores);
+    if (u->texts == NULL)
         return tk_load_nomem(load);
     double low = 0;
     for (uint32_t i = 0; i < u->count; i++)
@@ -210,9 +198,8 @@ static void free_unigram(void *ptr)
 {
     tk_unigram *u = ptr;
     tk_vocab_free(u->vocab);
-    tk_prefix_trie_free(u->trie);
+    tk_automaton_free(u->texts);
     td_free(u->scores);
-    td_free(u->node_scores);
     td_free(u->twins);
 }
 
