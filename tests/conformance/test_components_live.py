@@ -198,6 +198,10 @@ def make_models():
                          [["x", -1], ["<unk>", 0.0]] +
                          [[p, -r.randrange(1, 4) / 10] for p in sorted(pieces)] +
                          [["a", -0.1], ["ab", -0.30000000000000004], ["zz", -99.5], ["a", -0.2]]}
+    # Unknown characters are better than some entries that they make up together.
+    m["unigram_high"] = {"type": "Unigram", "unk_id": 0, "byte_fallback": False, "vocab":
+                         [["<unk>", 25.0]] + [[p, r.randrange(50, 70) / 2]
+                                              for p in sorted(pieces) if len(p) > 1]}
     bpe = trainers.BpeTrainer(vocab_size=300, special_tokens=["<unk>", "<s>"])
     m["bpe"] = trained(models.BPE(unk_token="<unk>"), bpe)
     m["bpe_fused"] = changed(m["bpe"], fuse_unk=True)

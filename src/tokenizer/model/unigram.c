@@ -92,13 +92,15 @@ static td_code put_bytes(const tk_unigram *u, tk_ctx *ctx, td_str piece, uint32_
     return TD_OK;
 }
 
+/* Unknown characters. entry: they may be a text of the vocabulary. */
 static td_code put_unknown(const tk_unigram *u, tk_ctx *ctx, td_str piece, uint32_t start,
-                           uint32_t end, tk_tokens *out, td_error *err)
+                           uint32_t end, bool entry, tk_tokens *out, td_error *err)
 {
     td_str text = { piece.ptr + start, end - start };
     tk_token t = { .id = u->unk, .start = start, .end = end, .value = TK_VALUE_SPAN };
     bool done = false;
-    if (!tk_vocab_find(u->vocab, text, &t.id) && u->byte_fallback)
+    bool found = entry && tk_vocab_find(u->vocab, text, &t.id);
+    if (!found && u->byte_fallback)
         TD_TRY(put_bytes(u, ctx, piece, start, end, out, &done, err));
     return done ? TD_OK : tk_tokens_add(ctx, out, t, err);
 }
@@ -148,9 +150,14 @@ static td_code put_path(const tk_unigram *u, tk_ctx *ctx, td_str piece, place *p
             TD_TRY(put(ctx, out, places[end].text - 1, start, end, err));
             continue;
         }
-        while (end < len && is_unknown(u, places[places[end].from].text))
-            end = places[end].from;
-        TD_TRY(put_unknown(u, ctx, piece, start, end, out, err));
+        bool entry = u->unknowns_join;
+        for (uint32_t next = end; is_unknown(u, places[next].text); next = places[next].from) {
+            end = next;
+            entry |= places[end].text != UNKNOWN;
+            if (end == len)
+                break;
+        }
+        TD_TRY(put_unknown(u, ctx, piece, start, end, entry, out, err));
     }
     return TD_OK;
 }

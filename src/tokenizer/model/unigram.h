@@ -21,6 +21,7 @@ typedef struct tk_unigram {
     uint32_t longest; /* of their texts, bytes */
     tk_automaton *texts;
     double unk_score;
+    bool unknowns_join; /* characters that are passed over one by one may be a text together */
     bool has_unk;
     td_id unk;
     bool byte_fallback;

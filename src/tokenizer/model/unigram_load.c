@@ -14,6 +14,8 @@
 
 enum { TEN_MAX = 308 };
 
+#define SCORE_MAX 1e6 /* of so many in a text that the sum is exact enough */
+
 typedef struct reader {
     const tk_at *at;
     tk_unigram *u;
@@ -173,6 +175,20 @@ static td_code read_all(reader *r)
     return tk_scan_take(s, ']');
 }
 
+/* Sets what an unknown character scores: 10 less than the worst entry. So several of them are worse
+ * than any entry that is their text, if scores are below zero and not so large that sums of them
+ * could not tell. */
+static void set_unknown(tk_unigram *u)
+{
+    double low = u->count != 0 ? u->scores[0] : 0, high = low;
+    for (uint32_t i = 1; i < u->count; i++) {
+        low = u->scores[i] < low ? u->scores[i] : low;
+        high = u->scores[i] > high ? u->scores[i] : high;
+    }
+    u->unk_score = low - 10.0;
+    u->unknowns_join = low > 0 || low < -SCORE_MAX || high > SCORE_MAX;
+}
+
 static td_code build(const tk_at *at, tk_unigram *u)
 {
     tk_load *load = at->load;
@@ -180,11 +196,7 @@ static td_code build(const tk_at *at, tk_unigram *u)
     u->texts = tk_automaton_of(v, u->scores);
     if (u->texts == NULL)
         return tk_load_nomem(load);
-    double low = 0;
-    for (uint32_t i = 0; i < u->count; i++)
-        if (i == 0 || u->scores[i] < low)
-            low = u->scores[i];
-    u->unk_score = low - 10.0;
+    set_unknown(u);
     for (unsigned i = 0; i < 256; i++) {
         char text[8];
         int n = snprintf(text, sizeof text, "<0x%02X>", i);
