@@ -156,6 +156,8 @@ static const char *island_end(const uint8_t *ascii, const char *p, const char *e
 static td_code run(writer *w)
 {
     const char *p = w->in.ptr, *end = p + w->in.len;
+    bool there;
+    TD_TRY(make_room(w, 0, w->in.len, &there));
     while (p < end) {
         const char *stop = p + td_utf8_ascii_run((td_str){ p, (size_t)(end - p) });
         if (stop != end) {
@@ -180,16 +182,39 @@ static inline bool has(const uint64_t *bits, uint32_t c)
     return c < 0x10000 && (bits[c / 64] >> (c % 64) & 1) != 0;
 }
 
-/* Puts a character, with a space on either side or without. */
-static inline void put_same(writer *w, const char *p, size_t n, bool spaced)
+/* p moved over characters that stay as they are. */
+static const char *skip_staying(const tk_norm_wide *wide, const char *p, const char *end)
+{
+    const unsigned char *u = (const unsigned char *)p, *stop = (const unsigned char *)end;
+    while (u < stop && u[0] < 0xF0) {
+        uint32_t c = u[0];
+        if (c < 0x80) { /* each by itself, which is faster than to find its length first */
+            if (!has(wide->stays, c))
+                break;
+            u += 1;
+        } else if (c < 0xE0) {
+            if (!has(wide->stays, (c & 0x1F) << 6 | (u[1] & 0x3F)))
+                break;
+            u += 2;
+        } else {
+            if (!has(wide->stays, (c & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3F)))
+                break;
+            u += 3;
+        }
+    }
+    return (const char *)u;
+}
+
+/* A character with a space on either side. */
+static void put_spaced(writer *w, const char *p, size_t n)
 {
     char *to = w->out + w->len;
     to[0] = ' ';
     for (size_t i = 0; i < n; i++)
-        to[spaced + i] = p[i];
-    to[spaced + n] = ' ';
-    w->len += n + 2 * (size_t)spaced;
-    w->changed |= spaced;
+        to[1 + i] = p[i];
+    to[1 + n] = ' ';
+    w->len += n + 2;
+    w->changed = true;
 }
 
 /* What becomes of a character; 0: it is not known. */
@@ -199,53 +224,88 @@ static inline uint32_t form_of(const tk_norm_wide *wide, uint32_t c)
     return page != NULL ? page[c & 0xFF] : 0;
 }
 
-static inline void put_form(writer *w, const char *texts, uint32_t form)
+static void put_form(writer *w, const char *texts, uint32_t form)
 {
     memcpy(w->out + w->len, texts + (form >> TK_FORM_BITS), TK_FORM_MAX);
     w->len += form & TK_FORM_MAX;
     w->changed = true;
 }
 
-static td_code run_wide(writer *w)
+/* Puts what does not stay from *p on, which is no ASCII, and moves *p behind it. An island is of
+ * characters of which nothing is known, and ASCII that is dropped behind them. */
+static td_code put_wide(writer *w, const char **p, const char *end)
 {
     const tk_norm_wide *wide = w->norm->wide;
+    const char *island = *p, *next = island;
+    for (; *p < end; *p = next) {
+        uint32_t c = td_utf8_next(&next, end);
+        if (c < 0x80 ? island == *p || w->norm->ascii[c] != DROPPED : has(wide->stays, c))
+            break;
+        bool spaced = has(wide->spaced, c);
+        uint32_t form = spaced ? 0 : form_of(wide, c);
+        if (!spaced && form == 0)
+            continue;
+        if (island != *p)
+            TD_TRY(put_island(w, island, *p));
+        if (spaced)
+            put_spaced(w, *p, (size_t)(next - *p));
+        else
+            put_form(w, wide->texts, form);
+        island = next;
+    }
+    return island != *p ? put_island(w, island, *p) : TD_OK;
+}
+
+/* Copies what stays, in one go. */
+static td_code put_staying(writer *w, const char *p, const char *end)
+{
+    bool there;
+    if (w->out == NULL)
+        TD_TRY(make_room(w, 0, w->in.len, &there));
+    memcpy(w->out + w->len, p, (size_t)(end - p));
+    w->len += (size_t)(end - p);
+    return TD_OK;
+}
+
+/* Writes nothing before something changes, so that a text all of which stays needs no copy. */
+static td_code run_wide(writer *w)
+{
     const char *p = w->in.ptr, *end = p + w->in.len;
     while (p < end) {
-        const char *next = p + td_utf8_ascii_run((td_str){ p, (size_t)(end - p) });
-        put_ascii(w, p, next);
-        const char *island = p = next;
-        for (; p < end; p = next) {
-            uint32_t c = td_utf8_next(&next, end);
-            if (c < 0x80 && (island == p || w->norm->ascii[c] != DROPPED))
+        const char *from = p;
+        /* Where ASCII changes there is more that does, and the table is faster then. */
+        if (w->out == NULL || ((unsigned char)*p & 0x80) != 0) {
+            p = skip_staying(w->norm->wide, p, end);
+            if (p == end && w->out == NULL)
                 break;
-            bool same = has(wide->same, c);
-            uint32_t form = same ? 0 : form_of(wide, c);
-            if (!same && form == 0)
-                continue;
-            if (island != p)
-                TD_TRY(put_island(w, island, p));
-            if (same)
-                put_same(w, p, (size_t)(next - p), has(wide->spaced, c));
-            else
-                put_form(w, wide->texts, form);
-            island = next;
+            TD_TRY(put_staying(w, from, p));
+            from = p;
         }
-        if (island != p)
-            TD_TRY(put_island(w, island, p));
+        p += td_utf8_ascii_run((td_str){ p, (size_t)(end - p) });
+        put_ascii(w, from, p);
+        TD_TRY(put_wide(w, &p, end));
     }
     return TD_OK;
 }
 
+/* Whether all of text stays, and a normalizer would find that. */
+static bool stays(const tk_norm_wide *wide, const tk_text *text)
+{
+    const char *end = text->ptr + text->len;
+    return wide != NULL && skip_staying(wide, text->ptr, end) == end && tk_text_is_whole(text);
+}
+
 td_code tk_norm_apply(const tk_norm *norm, tk_ctx *ctx, tk_text *text, td_error *err)
 {
-    if (norm->ascii == NULL || norm->keeps_ascii || text->align != NULL || ctx->plainly)
+    const tk_norm_wide *wide = norm->wide;
+    if (norm->ascii == NULL || (norm->keeps_ascii && wide == NULL) || ctx->plainly)
         return norm->apply(norm, ctx, text, err);
+    if (text->align != NULL)
+        return stays(wide, text) ? TD_OK : norm->apply(norm, ctx, text, err);
     writer w = { .norm = norm, .ctx = ctx, .in = *text, .err = err };
-    w.growth = norm->wide != NULL ? TK_FORM_GROWTH : 1;
+    w.growth = wide != NULL ? TK_FORM_GROWTH : 1;
     td_arena_mark mark = td_arena_save(&ctx->arena);
-    bool there;
-    TD_TRY(make_room(&w, 0, text->len, &there));
-    TD_TRY(norm->wide != NULL ? run_wide(&w) : run(&w));
+    TD_TRY(wide != NULL ? run_wide(&w) : run(&w));
     if (!w.changed) {
         td_arena_rewind(&ctx->arena, mark);
         return TD_OK;

@@ -150,32 +150,58 @@ static td_code apply_byte_level(const tk_norm *self, tk_ctx *ctx, tk_text *text,
     return tk_edit_end(&e, text, err);
 }
 
-static td_code make(const tk_at *at, tk_norm how, const tk_norm **ret)
+static tk_norm_kind lowercase_kind(const tk_norm *self, uint32_t c)
+{
+    uint32_t lower[3];
+    (void)self;
+    return td_tk_to_lower(c, lower) == 1 && lower[0] == c ? TK_NORM_STAYS : TK_NORM_ALONE;
+}
+
+static tk_norm_kind strip_accents_kind(const tk_norm *self, uint32_t c)
+{
+    (void)self;
+    return td_tk_is_combining_mark(c) ? TK_NORM_ALONE : TK_NORM_STAYS;
+}
+
+static tk_norm_kind nmt_kind(const tk_norm *self, uint32_t c)
+{
+    (void)self;
+    return td_tk_is_nmt_removed(c) || td_tk_is_nmt_to_space(c) ? TK_NORM_ALONE : TK_NORM_STAYS;
+}
+
+/* kind_of NULL: not by characters. */
+static td_code make(const tk_at *at, tk_norm how,
+                    tk_norm_kind (*kind_of)(const tk_norm *norm, uint32_t c), const tk_norm **ret)
 {
     tk_norm *n = TK_NEW(at->load, tk_norm);
     if (n == NULL)
         return TD_E_INTERNAL;
     *n = how;
     *ret = n;
-    return how.apply != apply_byte_level ? tk_norm_learn(at->load, n) : TD_OK;
+    if (kind_of == NULL)
+        return TD_OK;
+    TD_TRY(tk_norm_learn(at->load, n));
+    return tk_norm_learn_wide(at->load, n, kind_of);
 }
 
 td_code tk_make_norm_lowercase(const tk_at *at, const tk_norm **ret)
 {
-    return make(at, (tk_norm){ .type = "Lowercase", .apply = apply_lowercase }, ret);
+    tk_norm how = { .type = "Lowercase", .apply = apply_lowercase };
+    return make(at, how, lowercase_kind, ret);
 }
 
 td_code tk_make_norm_strip_accents(const tk_at *at, const tk_norm **ret)
 {
-    return make(at, (tk_norm){ .type = "StripAccents", .apply = apply_strip_accents }, ret);
+    tk_norm how = { .type = "StripAccents", .apply = apply_strip_accents };
+    return make(at, how, strip_accents_kind, ret);
 }
 
 td_code tk_make_norm_nmt(const tk_at *at, const tk_norm **ret)
 {
-    return make(at, (tk_norm){ .type = "Nmt", .apply = apply_nmt }, ret);
+    return make(at, (tk_norm){ .type = "Nmt", .apply = apply_nmt }, nmt_kind, ret);
 }
 
 td_code tk_make_norm_byte_level(const tk_at *at, const tk_norm **ret)
 {
-    return make(at, (tk_norm){ .type = "ByteLevel", .apply = apply_byte_level }, ret);
+    return make(at, (tk_norm){ .type = "ByteLevel", .apply = apply_byte_level }, NULL, ret);
 }

@@ -8,11 +8,12 @@
 /* Applies norm, the short way where there is one and no alignment is tracked (ascii.c). */
 td_code tk_norm_apply(const tk_norm *norm, tk_ctx *ctx, tk_text *text, td_error *err);
 
-/* Characters from U+0080 to U+FFFF, a bit each, that stay as they are wherever they stand, and that
- * nothing gets past which the normalizer does: what stands between two of them can be normalized
- * alone. spaced: with a space on either side. */
+/* What becomes of characters up to U+FFFF. The first two kinds, a bit each, stay as they are
+ * wherever they stand, and nothing gets past them which the normalizer does: what stands between
+ * two of them can be normalized alone. */
 typedef struct tk_norm_wide {
-    uint64_t same[0x10000 / 64], spaced[0x10000 / 64];
+    uint64_t stays[0x10000 / 64]; /* ASCII as well */
+    uint64_t spaced[0x10000 / 64]; /* with a space on either side */
     /* What becomes of others wherever they stand, by the upper byte and the lower one: where it is
      * in texts, and its length in the lowest bits; 0: that depends. */
     uint32_t *forms[256];
@@ -28,6 +29,19 @@ enum {
 /* Finds the short way for a normalizer that takes ASCII character by character. */
 struct tk_load;
 td_code tk_norm_learn(struct tk_load *load, tk_norm *norm);
+
+/* A character that is no ASCII: it stays, or stays with spaces around it, or what it becomes
+ * depends on no other (the normalizer is asked what that is), or it may depend on others. */
+typedef enum tk_norm_kind {
+    TK_NORM_STAYS,
+    TK_NORM_SPACED,
+    TK_NORM_ALONE,
+    TK_NORM_DEPENDS,
+} tk_norm_kind;
+
+/* Makes norm->wide, behind tk_norm_learn (wide.c). */
+td_code tk_norm_learn_wide(struct tk_load *load, tk_norm *norm,
+                           tk_norm_kind (*kind_of)(const tk_norm *norm, uint32_t c));
 
 /* NFC, NFD, NFKC, NFKD of a text. */
 td_code tk_norm_unicode(td_norm_form form, tk_ctx *ctx, tk_text *text, td_error *err);
