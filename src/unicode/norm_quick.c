@@ -7,22 +7,34 @@
 #include "unicode/generated/norm.h"
 #include "unicode/norm.h"
 
-enum { RUN = 256, SKIP = 64 /* bytes before skipping is tried again */ };
+enum { SKIP = 64 /* bytes before skipping is tried again */ };
 
-/* The end of a run of characters of three bytes at p (the first one is one). *ret_flags: those of
- * all together, so that nothing has to be guessed about each. */
-static const char *run_of_three(const char *p, const char *end, unsigned *ret_flags)
+static inline bool is_three(unsigned char lead)
 {
-    const char *stop = end - p > RUN ? p + RUN : end;
-    unsigned any = 0;
-    do {
-        const unsigned char *u = (const unsigned char *)p;
-        any |= norm_flags((uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 |
-                          (u[2] & 0x3F));
-        p += 3;
-    } while (p < stop && ((unsigned char)*p & 0xF0) == 0xE0);
-    *ret_flags = any;
-    return p;
+    return (lead & 0xF0) == 0xE0;
+}
+
+static inline unsigned flags_of_three(const unsigned char *u)
+{
+    return norm_flags((uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 |
+                      (u[2] & 0x3F));
+}
+
+/* p moved over characters of three bytes that have none of these flags. Four at a time, as long as
+ * they do, so that nothing has to be guessed about each. */
+static const char *pass_three(const char *p, const char *end, unsigned flags)
+{
+    const unsigned char *u = (const unsigned char *)p, *stop = (const unsigned char *)end;
+    while (stop - u >= 12 && (is_three(u[0]) & is_three(u[3]) & is_three(u[6]) & is_three(u[9]))) {
+        unsigned any = flags_of_three(u) | flags_of_three(u + 3) | flags_of_three(u + 6) |
+                       flags_of_three(u + 9);
+        if ((any & flags) != 0)
+            break;
+        u += 12;
+    }
+    while (u < stop && is_three(u[0]) && (flags_of_three(u) & flags) == 0)
+        u += 3;
+    return (const char *)u;
 }
 
 norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
@@ -31,36 +43,29 @@ norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
     const char *p = s.ptr + at, *end = s.ptr + s.len;
     norm_span span = { at, at };
     unsigned last = 0;
-    const char *checked = p; /* runs that hold something are gone over again up to here */
     const char *skip = form == TD_NFC && norm_can_skip() ? p : end; /* to be tried from here on */
     while (p < end) {
+        const char *here = p;
         if (((unsigned char)*p & 0x80) == 0) {
-            p += td_utf8_ascii_run((td_str){ p, (size_t)(end - p) });
+            p++;
+            if (p < end && ((unsigned char)*p & 0x80) == 0)
+                p += td_utf8_ascii_run((td_str){ p, (size_t)(end - p) });
             span.safe = (size_t)(p - s.ptr) - 1;
             last = 0;
             continue;
         }
-        const char *here = p;
         if (p >= skip) {
             p = norm_skip_nfc(p, end);
             skip = end - p > SKIP ? p + SKIP : end;
         }
+        if (p == here && is_three((unsigned char)*p))
+            p = pass_three(p, end, not_yes | 0xFF);
         if (p > here) {
             const char *before = p;
             td_utf8_prev(here, &before);
             span.safe = (size_t)(before - s.ptr);
             last = 0;
             continue;
-        }
-        if (p >= checked && ((unsigned char)*p & 0xF0) == 0xE0) {
-            unsigned any;
-            checked = run_of_three(p, end, &any);
-            if ((any & (not_yes | 0xFF)) == 0) {
-                p = checked;
-                span.safe = (size_t)(p - s.ptr) - 3;
-                last = 0;
-                continue;
-            }
         }
         uint32_t c = td_utf8_next(&p, end);
         unsigned flags = norm_flags(c), ccc = flags & 0xFF;

@@ -183,6 +183,54 @@ static void test_quick(void **state)
     assert_false(td_norm_is_quick(TD_NFD, TD_STR("e\xCC\x81\xCC\xA3")));
 }
 
+/* The quick check by its definition. */
+static norm_span span_of(td_norm_form form, td_str s)
+{
+    norm_span span = { 0, s.len };
+    unsigned last = 0;
+    for (const char *p = s.ptr, *end = p + s.len; p < end;) {
+        size_t here = (size_t)(p - s.ptr);
+        unsigned flags = norm_flags(td_utf8_next(&p, end)), ccc = flags & 0xFF;
+        if ((flags & 256u << form) != 0 || (ccc != 0 && ccc < last)) {
+            span.stop = here;
+            break;
+        }
+        if (ccc == 0)
+            span.safe = here;
+        last = ccc;
+    }
+    return span;
+}
+
+/* Each character at each place of a run, and in front of it and behind it. */
+static void test_quick_runs(void **state)
+{
+    (void)state;
+    static const char han[] = "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91\xE5\x92\x8C"
+                              "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91\xE5\x92\x8C";
+    static const char *const ends[] = { "", " ", "\xC3\xA9", "\xCC\x81", "\xF0\x9F\x98\x80" };
+    for (uint32_t c = 1; c < 0x110000; c += c == 0xD7FF ? 0x801 : 1) {
+        char text[64];
+        size_t run = 3 * (c % 10), n = 0, rest = 3 * (c / 10 % 10);
+        const char *front = ends[c % 5], *back = ends[c / 5 % 5];
+        memcpy(text, front, strlen(front));
+        n += strlen(front);
+        memcpy(text + n, han, run);
+        n += run;
+        n += td_utf8_put(text + n, c);
+        memcpy(text + n, han, rest);
+        n += rest;
+        memcpy(text + n, back, strlen(back));
+        td_str s = { text, n + strlen(back) };
+        for (int form = 0; form < 4; form++) {
+            norm_span want = span_of((td_norm_form)form, s);
+            norm_span got = norm_quick_span((td_norm_form)form, s, 0);
+            assert_int_equal(got.stop, want.stop);
+            assert_int_equal(got.safe, want.safe);
+        }
+    }
+}
+
 /* What vectors skip is certain by the tables. */
 static void test_skip(void **state)
 {
@@ -258,7 +306,7 @@ int main(void)
         cmocka_unit_test(test_final_sigma), cmocka_unit_test(test_strip),
         cmocka_unit_test(test_classes),     cmocka_unit_test(test_components),
         cmocka_unit_test(test_norm),        cmocka_unit_test(test_quick),
-        cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_quick_runs),  cmocka_unit_test(test_skip),
         cmocka_unit_test(test_many_marks),  cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
