@@ -68,8 +68,8 @@ def two_stage(values):
 class Table:
     """One generated file pair: declarations in the header, arrays in the source."""
 
-    def __init__(self, name, source):
-        self.name, self.source = name, source
+    def __init__(self, name, source, includes=("unicode",)):
+        self.name, self.source, self.includes = name, source, includes
         self.header, self.body = [], []
 
     def array(self, ctype, name, values, form="%d", rows=None):
@@ -90,7 +90,8 @@ class Table:
         guard = "TD_SRC_UNICODE_GENERATED_%s_H" % self.name.upper()
         with open(os.path.join(out, self.name + ".h"), "w") as f:
             f.write(banner(self.source) + "#ifndef %s\n#define %s\n\n" % (guard, guard))
-            f.write('#include "unicode/unicode.h"\n\n' + "".join(self.header) + "\n#endif\n")
+            f.write("".join('#include "unicode/%s.h"\n' % name for name in self.includes) + "\n")
+            f.write("".join(self.header) + "\n#endif\n")
         with open(os.path.join(out, self.name + ".c"), "w") as f:
             f.write(banner(self.source) + '#include "unicode/generated/%s.h"\n\n' % self.name)
             f.write("\n".join(self.body))
@@ -239,6 +240,22 @@ def combining_classes():
     return number
 
 
+# TD_DOUBTS_GROUPS of src/unicode/doubts.h.
+GROUPS = [1, 2, 4, 8, 128, 128, 128, 128, 128, 128, 16, 64, 64, 64, 128, 32]
+
+
+def doubts(doubtful):
+    """The td_doubts of a set of characters."""
+    halves, blocks = [[0] * 16, [0] * 16], [0] * 64
+    for c in doubtful:
+        if c < 0x800:
+            lead = c if c < 0x80 else 0xC0 | c >> 6
+            halves[lead >> 7][lead & 15] |= 1 << (lead >> 4 & 7)
+        elif c < 0x10000:
+            blocks[c >> 6 & 63] |= GROUPS[c >> 12]
+    return "{{%s},{%s},\n{%s}}" % tuple(",".join(map(str, t)) for t in halves + [blocks])
+
+
 def gen_norm():
     import reference
     cs = [c for c in reference.SCALARS if c != 1]
@@ -286,9 +303,13 @@ def gen_norm():
                 assert ord(d[0]) not in seconds and ord(d[0]) not in ccc, hex(c)
             if not bits & 0x4FF:
                 assert ord(k[0]) not in seconds and ord(k[0]) not in ccc, hex(c)
-    t = Table("norm", "tokenizers " + TOKENIZERS)
+    t = Table("norm", "tokenizers " + TOKENIZERS, ("doubts", "unicode"))
     t.header.append("/* Low byte: combining class. 256 << form: not certainly in that form. */\n")
     t.two_stage("norm_flags", flags)
+    t.header.append("/* Of characters that have a class or are not certainly in a form. */\n"
+                    "extern const td_doubts norm_doubts[4];\n")
+    t.body.append("const td_doubts norm_doubts[4] = {\n%s\n};\n" % ",\n".join(
+        doubts(c for c in cs if flags[c] & (256 << i | 0xFF)) for i in range(4)))
     t.header.append("/* Which row of norm_kinds: where in norm_pool its canonical and compatible\n"
                     " * decompositions are (0: none), as length and units of UTF-16. */\n")
     t.two_stage("norm_kind", decomposition)

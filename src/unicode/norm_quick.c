@@ -1,8 +1,8 @@
 /* The quick check of normalization: which prefix of a text is certainly in a form already.
  *
  * A text is in a form when each character is allowed in it (a bit of norm_flags) and no mark
- * stands behind one of a higher combining class. ASCII is skipped by vectors, and so is what
- * much text is of, where the CPU has them; all else is looked up. */
+ * stands behind one of a higher combining class. ASCII is skipped by vectors, and so are blocks
+ * that hold nothing in doubt, where the CPU has them; all else is looked up. */
 #include "base/utf8.h"
 #include "unicode/generated/norm.h"
 #include "unicode/norm.h"
@@ -37,13 +37,21 @@ static const char *pass_three(const char *p, const char *end, unsigned flags)
     return (const char *)u;
 }
 
+/* p moved over characters that are certain, by vectors. */
+static const char *skip_certain(td_norm_form form, const char *p, const char *end)
+{
+    if (form == TD_NFC && norm_can_skip())
+        return norm_skip_nfc(p, end);
+    return td_doubts_skip(&norm_doubts[form], p, end);
+}
+
 norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
 {
     const unsigned not_yes = 256u << form;
     const char *p = s.ptr + at, *end = s.ptr + s.len;
     norm_span span = { at, at };
     unsigned last = 0;
-    const char *skip = form == TD_NFC && norm_can_skip() ? p : end; /* to be tried from here on */
+    const char *skip = p; /* to be tried from here on */
     while (p < end) {
         const char *here = p;
         if (((unsigned char)*p & 0x80) == 0) {
@@ -55,7 +63,7 @@ norm_span norm_quick_span(td_norm_form form, td_str s, size_t at)
             continue;
         }
         if (p >= skip) {
-            p = norm_skip_nfc(p, end);
+            p = skip_certain(form, p, end);
             skip = end - p > SKIP ? p + SKIP : end;
         }
         if (p == here && is_three((unsigned char)*p))

@@ -6,16 +6,19 @@
 #include "base/utf8.h"
 #include "tokenizer/norm/norm.h"
 
+#define HAN \
+    "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91 \xE5\x85\xB1\xE5\x92\x8C\xED\x95\x9C"
+
 /* What stands around: kept, changed or dropped by some normalizer, of each length, and runs that
  * are longer than what is taken at once. */
 static const char *const around[] = {
     "", "a", "A", " ", "\n", "\x01", "\xC3\xA9", "\xC3\x89", "\xC2\x8F", "\xCC\x81",
     "\xE4\xB8\xAD", "\xE3\x81\x8B", "\xE3\x81\x8C", "\xE3\x82\x99", "\xED\x95\x9C",
     "\xE2\x80\x8B", "\xEF\xBC\x8C", "\xF0\x9F\x98\x80",
-    "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91\xE5\x85\xB1\xE5\x92\x8C\xE5\x9B\xBD",
+    HAN, HAN HAN HAN HAN HAN,
     "plain ASCII, and more of it than goes into a vector",
 };
-enum { AROUND = sizeof around / sizeof *around, LONGEST = 60, AT_ONCE = 8 /* characters */ };
+enum { AROUND = sizeof around / sizeof *around, LONGEST = 120, AT_ONCE = 8 /* characters */ };
 
 /* to: where the original ends; characters behind it, which only alignments know, are not edited. */
 static void check(const tk_norm *norm, td_str s, bool track, uint32_t to)

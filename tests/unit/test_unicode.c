@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/cpu.h"
 #include "base/utf8.h"
 #include "unicode/generated/norm.h"
 #include "unicode/norm.h"
@@ -207,11 +208,13 @@ static void test_quick_runs(void **state)
 {
     (void)state;
     static const char han[] = "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91\xE5\x92\x8C"
+                              "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91\xE5\x92\x8C"
+                              "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91\xE5\x92\x8C"
                               "\xE4\xB8\xAD\xE5\x9B\xBD\xE4\xBA\xBA\xE6\xB0\x91\xE5\x92\x8C";
     static const char *const ends[] = { "", " ", "\xC3\xA9", "\xCC\x81", "\xF0\x9F\x98\x80" };
     for (uint32_t c = 1; c < 0x110000; c += c == 0xD7FF ? 0x801 : 1) {
-        char text[64];
-        size_t run = 3 * (c % 10), n = 0, rest = 3 * (c / 10 % 10);
+        char text[160];
+        size_t run = 3 * (c % 20), n = 0, rest = 3 * (c / 20 % 20);
         const char *front = ends[c % 5], *back = ends[c / 5 % 5];
         memcpy(text, front, strlen(front));
         n += strlen(front);
@@ -229,6 +232,39 @@ static void test_quick_runs(void **state)
             assert_int_equal(got.safe, want.safe);
         }
     }
+}
+
+/* A character among others that are certain: they are passed, it is not if it is in doubt. */
+static void check_doubt(const td_doubts *doubts, uint32_t c, bool doubtful)
+{
+    char text[100];
+    memset(text, c == 'a' ? 'b' : 'a', sizeof text);
+    char *at = text + c % 60;
+    size_t n = td_utf8_put(at, c);
+    const char *p = td_doubts_skip(doubts, text, text + sizeof text);
+    if (td_cpu_best() < TD_CPU_AVX2)
+        assert_ptr_equal(p, text);
+    else
+        assert_true(p == at || (!doubtful && p >= at + n));
+}
+
+static void test_doubts(void **state)
+{
+    (void)state;
+    td_doubts made[4] = { 0 };
+    for (uint32_t c = 1; c < 0x110000; c += c == 0xD7FF ? 0x801 : 1) {
+        td_doubts only = { 0 };
+        if (c < 0x10000)
+            td_doubts_add(&only, c);
+        check_doubt(&only, c, true);
+        for (int form = 0; form < 4; form++) {
+            bool doubtful = (norm_flags(c) & (256u << form | 0xFF)) != 0;
+            check_doubt(&norm_doubts[form], c, doubtful || c >= 0x10000);
+            if (doubtful && c < 0x10000)
+                td_doubts_add(&made[form], c);
+        }
+    }
+    assert_memory_equal(made, norm_doubts, sizeof made);
 }
 
 /* What vectors skip is certain by the tables. */
@@ -306,7 +342,8 @@ int main(void)
         cmocka_unit_test(test_final_sigma), cmocka_unit_test(test_strip),
         cmocka_unit_test(test_classes),     cmocka_unit_test(test_components),
         cmocka_unit_test(test_norm),        cmocka_unit_test(test_quick),
-        cmocka_unit_test(test_quick_runs),  cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_quick_runs),  cmocka_unit_test(test_doubts),
+        cmocka_unit_test(test_skip),
         cmocka_unit_test(test_many_marks),  cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 enum {
     DROPPED = 0x80, /* in a table: the character becomes nothing */
     GAP_MIN = 32,   /* characters between islands; fewer are taken with them */
+    FEW = 64,       /* bytes that are looked at one by one */
     SLACK = 32,     /* readable bytes behind what is made */
 };
 
@@ -182,8 +183,8 @@ static inline bool has(const uint64_t *bits, uint32_t c)
     return c < 0x10000 && (bits[c / 64] >> (c % 64) & 1) != 0;
 }
 
-/* p moved over characters that stay as they are. */
-static const char *skip_staying(const tk_norm_wide *wide, const char *p, const char *end)
+/* p moved over characters that stay as they are and begin before end. */
+static const char *pass_staying(const tk_norm_wide *wide, const char *p, const char *end)
 {
     const unsigned char *u = (const unsigned char *)p, *stop = (const unsigned char *)end;
     while (u < stop && u[0] < 0xF0) {
@@ -203,6 +204,18 @@ static const char *skip_staying(const tk_norm_wide *wide, const char *p, const c
         }
     }
     return (const char *)u;
+}
+
+/* The same; by vectors if it is more than a few, and around those of which these know nothing. */
+static const char *skip_staying(const tk_norm_wide *wide, const char *p, const char *end)
+{
+    for (;;) {
+        const char *stop = end - p > FEW ? p + FEW : end;
+        p = pass_staying(wide, p, stop);
+        if (p < stop || p == end)
+            return p;
+        p = td_doubts_skip(&wide->doubts, p, end);
+    }
 }
 
 /* A character with a space on either side. */

@@ -3,17 +3,20 @@
 #define TD_SRC_TOKENIZER_NORM_NORM_H
 
 #include "tokenizer/pipeline.h"
+#include "unicode/doubts.h"
 #include "unicode/unicode.h"
 
-/* Applies norm, the short way where there is one and no alignment is tracked (ascii.c). */
+/* Applies norm, the short way where there is one (ascii.c). Where alignments are tracked that is to
+ * leave a text as it is. */
 td_code tk_norm_apply(const tk_norm *norm, tk_ctx *ctx, tk_text *text, td_error *err);
 
 /* What becomes of characters up to U+FFFF. The first two kinds, a bit each, stay as they are
  * wherever they stand, and nothing gets past them which the normalizer does: what stands between
  * two of them can be normalized alone. */
 typedef struct tk_norm_wide {
-    uint64_t stays[0x10000 / 64]; /* ASCII as well */
+    uint64_t stays[0x10000 / 64];  /* ASCII as well */
     uint64_t spaced[0x10000 / 64]; /* with a space on either side */
+    td_doubts doubts;              /* of all but those that stay */
     /* What becomes of others wherever they stand, by the upper byte and the lower one: where it is
      * in texts, and its length in the lowest bits; 0: that depends. */
     uint32_t *forms[256];

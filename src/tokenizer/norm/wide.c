@@ -1,4 +1,4 @@
-/* wide.c - learning what a normalizer makes of each character beyond ASCII (tk_norm_wide). */
+/* wide.c - learning what a normalizer makes of each character (tk_norm_wide). */
 #include "base/utf8.h"
 #include "tokenizer/load/load.h"
 #include "tokenizer/norm/norm.h"
@@ -44,6 +44,8 @@ static td_code learn_all(learner *l, tk_norm_kind (*kind_of)(const tk_norm *norm
                                                                                : TK_NORM_DEPENDS;
         l->wide->stays[c / 64] |= (uint64_t)(kind == TK_NORM_STAYS) << (c % 64);
         l->wide->spaced[c / 64] |= (uint64_t)(kind == TK_NORM_SPACED) << (c % 64);
+        if (kind != TK_NORM_STAYS)
+            td_doubts_add(&l->wide->doubts, c);
         if (kind == TK_NORM_ALONE)
             TD_TRY(learn_form(l, c));
     }

@@ -2,6 +2,7 @@
 #ifndef TD_SRC_UNICODE_GENERATED_NORM_H
 #define TD_SRC_UNICODE_GENERATED_NORM_H
 
+#include "unicode/doubts.h"
 #include "unicode/unicode.h"
 
 /* Low byte: combining class. 256 << form: not certainly in that form. */
@@ -11,6 +12,8 @@ static inline uint16_t norm_flags(uint32_t c)
 {
     return norm_flags_blocks[(uint32_t)norm_flags_index[c >> 6] << 6 | (c & 63)];
 }
+/* Of characters that have a class or are not certainly in a form. */
+extern const td_doubts norm_doubts[4];
 /* Which row of norm_kinds: where in norm_pool its canonical and compatible
  * decompositions are (0: none), as length and units of UTF-16. */
 extern const uint8_t norm_kind_index[8704];
