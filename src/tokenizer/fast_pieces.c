@@ -47,7 +47,10 @@ static td_code tokenize(const tk_model *model, tk_ctx *ctx, td_str piece, td_err
 /* What becomes of a word, as ctx->model. */
 static td_code make(const tk_fast *f, tk_ctx *ctx, td_str word, td_error *err)
 {
+    tk_piece one;
     tk_pieces pieces = { 0 };
+    if (f->pretok == NULL) /* which could keep the storage */
+        pieces = (tk_pieces){ &one, 0, 1 };
     ctx->model.count = 0;
     TD_TRY(tk_word_pieces(f, ctx, word, &pieces, err));
     for (uint32_t i = 0; i < pieces.count; i++) {
