@@ -4,7 +4,7 @@
 #include "tokenizer/long_words.h"
 #include "tokenizer/selfcheck.h"
 
-enum { WORDS = 64, PIECES = 256 };
+enum { WORDS = 64, PIECES = 256, AHEAD = 16 };
 
 /* Words that are taken together. */
 typedef struct group {
@@ -24,6 +24,16 @@ typedef struct group {
 bool tk_takes_some(const tk_fast *f)
 {
     return f->bpe == NULL && f->model->tokenize_all != NULL;
+}
+
+/* Asks for where a word that is not where it belongs may be. */
+static void ask(const group *g, uint32_t k)
+{
+    td_str word = tk_batch_word(g->b, g->text, k);
+    if (word.len <= TK_CACHED_BYTES)
+        __builtin_prefetch(tk_other_pair(g->c, g->b->hashes[k]));
+    else if (word.len <= TK_RECORD_BYTES)
+        tk_long_ask(g->c, word, (uint32_t)g->b->keys[k][0]);
 }
 
 static bool is_known(const group *g, uint32_t k)
@@ -93,6 +103,8 @@ static td_code take_some(group *g, const uint16_t *words, uint32_t n, uint32_t *
     g->count = g->piece_count = 0;
     for (; i < n && g->count < WORDS && g->piece_count < PIECES / 2; i++) {
         uint32_t k = words[i];
+        if (i + AHEAD < n)
+            ask(g, words[i + AHEAD]);
         bool kept = tk_batch_word(g->b, g->text, k).len <= TK_RECORD_BYTES;
         if (kept && !tk_key_is_added(g->b->keys[k]) && !is_known(g, k))
             TD_TRY(add(g, k, err));

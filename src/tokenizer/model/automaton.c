@@ -25,35 +25,38 @@ static inline uint32_t fail_of(tk_state from)
 }
 
 /* Starts the step from a state. */
-static inline void ask(const tk_state *states, lane *l, uint32_t state)
+static inline void ask(const tk_automaton *a, lane *l, uint32_t state)
 {
+    const tk_state *states = a->states;
     tk_state from = states[state];
+    __builtin_prefetch(&a->longest[state]);
     l->to = child_at(from, (unsigned char)*l->p);
     l->fail = fail_of(from);
     __builtin_prefetch(&states[l->to]);
 }
 
-static inline void start(const tk_state *states, lane *l, tk_reading *text)
+static inline void start(const tk_automaton *a, lane *l, tk_reading *text)
 {
     *l = (lane){ .p = text->p, .end = text->end, .states = text->states, .text = text };
-    ask(states, l, text->state);
+    ask(a, l, text->state);
 }
 
 /* Ends a step, and starts the next one. Whether it fails cannot be guessed, so no branch depends on
  * it: the child is written in any case, and again until there is one. false: the text has been
  * read. */
-static inline bool step(const tk_state *states, lane *l)
+static inline bool step(const tk_automaton *a, lane *l)
 {
-    bool hit = (unsigned char)states[l->to] == (unsigned char)*l->p;
+    bool hit = (unsigned char)a->states[l->to] == (unsigned char)*l->p;
     uint32_t state = l->fail ^ ((l->fail ^ l->to) & (0 - (uint32_t)hit));
     *l->states = l->to;
     l->p += hit;
     l->states += hit;
     if (l->p == l->end) {
+        __builtin_prefetch(&a->longest[state]);
         l->text->state = state;
         return false;
     }
-    ask(states, l, state);
+    ask(a, l, state);
     return true;
 }
 
@@ -84,13 +87,13 @@ void tk_automaton_read(const tk_automaton *a, tk_reading *texts, uint32_t count)
         return;
     }
     while (active < LANES && next < count)
-        start(a->states, &lanes[active++], &texts[next++]);
+        start(a, &lanes[active++], &texts[next++]);
     while (active != 0)
         for (uint32_t i = 0; i < active; i++) {
-            if (step(a->states, &lanes[i]))
+            if (step(a, &lanes[i]))
                 continue;
             if (next < count)
-                start(a->states, &lanes[i], &texts[next++]);
+                start(a, &lanes[i], &texts[next++]);
             else
                 lanes[i--] = lanes[--active];
         }

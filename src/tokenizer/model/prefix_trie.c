@@ -130,9 +130,11 @@ static bool find_base(const room *r, const children *c, uint32_t *ret)
     for (uint32_t k = 0; k < BLOCK / 64; k++) {
         for (uint64_t rest = r->free[k]; rest != 0; rest &= rest - 1) {
             uint32_t base = (64 * k + (uint32_t)__builtin_ctzll(rest)) ^ c->bytes[0], i = 1;
+            if (!has_bit(r->bases, base))
+                continue;
             while (i < c->count && has_bit(r->free, base ^ c->bytes[i]))
                 i++;
-            if (i >= c->count && has_bit(r->bases, base)) {
+            if (i >= c->count) {
                 *ret = base;
                 return true;
             }
