@@ -196,26 +196,39 @@ static td_code find_plain(const tk_regex *re, tk_ctx *ctx, td_str text, tk_match
     return TD_OK;
 }
 
-/* Each try is at the last place of the shortest match that may start behind what has been seen. */
+enum { BLOCK = 32 };
+
+/* The first place from a place on where a character stands at least min times, up to two; the
+ * length of the text: there is none. Most texts are full of spaces, but not of two of them. */
+static size_t find_start(td_str text, size_t at, char c, size_t min)
+{
+    const char *p = text.ptr;
+    if (min == 1) {
+        const char *hit = at < text.len ? memchr(p + at, c, text.len - at) : NULL;
+        return hit != NULL ? (size_t)(hit - p) : text.len;
+    }
+    for (; text.len - at > BLOCK; at += BLOCK) {
+        unsigned char both = 0;
+        for (size_t i = at; i < at + BLOCK; i++)
+            both |= (unsigned char)((p[i] == c) & (p[i + 1] == c));
+        if (both != 0)
+            break;
+    }
+    while (at + 1 < text.len && (p[at] != c || p[at + 1] != c))
+        at++;
+    return at + 1 < text.len ? at : text.len;
+}
+
 static td_code find_again(const tk_regex *re, tk_ctx *ctx, td_str text, tk_matches *m,
                           size_t *done, td_error *err)
 {
-    size_t seen = 0, min = re->again_min;
-    for (size_t at = min - 1; at < text.len;) {
-        if (text.ptr[at] != re->again) {
-            seen = at + 1;
-            at += min;
-            continue;
-        }
-        size_t start = at, end = at + 1;
-        while (start > seen && text.ptr[start - 1] == re->again)
-            start--;
-        while (end < text.len && text.ptr[end] == re->again)
+    size_t start = 0, end;
+    while ((start = find_start(text, start, re->again, re->again_min)) < text.len) {
+        for (end = start + 1; end < text.len && text.ptr[end] == re->again;)
             end++;
-        if (end - start >= min)
+        if (end - start >= re->again_min)
             TD_TRY(add_hit(ctx, m, done, start, end, err));
-        seen = end;
-        at = end + min;
+        start = end;
     }
     return TD_OK;
 }

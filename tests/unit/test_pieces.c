@@ -328,6 +328,47 @@ static void test_patterns(void **unused)
     }
 }
 
+static tk_matches matches(const char *pattern, tk_ctx *ctx, td_str text)
+{
+    tk_regex *re = NULL;
+    tk_matches m = { 0 };
+    td_error err = TD_ERROR_INIT;
+    assert_int_equal(tk_regex_new(td_str_from(pattern), &re, &err), TD_OK);
+    assert_int_equal(tk_regex_matches(re, ctx, text, &m, &err), TD_OK);
+    tk_regex_free(re);
+    return m;
+}
+
+/* One character again and again is found without the engine: as the engine finds it. */
+static void test_runs(void **unused)
+{
+    (void)unused;
+    static const char *const pairs[][2] = {
+        { " +", "(?: )+" },       { " {1,}", "(?: ){1,}" }, { " {2,}", "(?: ){2,}" },
+        { " {3,}", "(?: ){3,}" }, { "a{2,}", "(?:a){2,}" }, { " {9,}", "(?: ){9,}" },
+    };
+    for (uint32_t round = 0; round < 2000; round++) {
+        tk_ctx ctx = { 0 };
+        char text[300];
+        uint32_t len = pick(sizeof text), often = 1 + pick(80);
+        for (uint32_t i = 0, left = 0; i < len; i++) {
+            left = left != 0 ? left - 1 : pick(often) == 0 ? pick(12) : 0;
+            text[i] = left != 0 ? ' ' : pick(often) == 0 ? ' ' : "ab\n"[pick(3)];
+        }
+        const char *const *pair = pairs[pick(sizeof pairs / sizeof *pairs)];
+        td_str s = { text, len };
+        tk_matches got = matches(pair[0], &ctx, s), want = matches(pair[1], &ctx, s);
+        assert_int_equal(got.count, want.count);
+        for (uint32_t i = 0; i < got.count; i++) {
+            assert_int_equal(got.items[i].start, want.items[i].start);
+            assert_int_equal(got.items[i].end, want.items[i].end);
+            assert_int_equal(got.items[i].hit, want.items[i].hit);
+        }
+        tk_regex_release(&ctx);
+        td_arena_done(&ctx.arena);
+    }
+}
+
 /* Memory is what makes the first pass over one character slow, so there is a bound on it for each
  * byte of the text. */
 static void test_memory(void **unused)
@@ -364,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_offsets_change_nothing),
         cmocka_unit_test(test_pieces_again),
         cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_runs),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
