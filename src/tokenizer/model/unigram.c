@@ -39,13 +39,18 @@ static inline td_code visit(const tk_unigram *u, uint32_t best, uint32_t start, 
 {
     const tk_ending *texts = u->texts->texts;
     uint32_t len = texts[best].len, i = texts[best].next;
+    all->sums[end & all->mask] = 0; /* where none starts, as its length is 0 */
     double sum = texts[best].score + all->sums[(end - len) & all->mask];
-    for (; i != 0; i = texts[i].next) {
-        len = texts[i].len;
-        double other = texts[i].score + all->sums[(end - len) & all->mask];
-        best = other > sum ? i : best;
-        sum = other > sum ? other : sum;
-    }
+    do { /* two in any case: behind the last one is none, which is worse than all */
+        for (int k = 0; k < 2; k++) {
+            tk_ending t = texts[i];
+            double other = t.score + all->sums[(end - t.len) & all->mask];
+            best = other > sum ? i : best;
+            sum = other > sum ? other : sum;
+            len = i != 0 ? t.len : len;
+            i = t.next;
+        }
+    } while (i != 0);
     uint32_t from = end - texts[best].len;
     if (len != end - start) {
         double other = u->unk_score + all->sums[start & all->mask];
