@@ -76,13 +76,13 @@ static bool stands_alone(const bert *b, uint32_t c)
         return false;
     if (!b->strip_accents)
         return true;
+    if (td_tk_is_combining_mark(c))
+        return false;
     char text[4];
     td_buf parts = { 0 };
-    bool alone = !td_tk_is_combining_mark(c) &&
-                 td_norm(TD_NFD, &parts, (td_str){ text, td_utf8_put(text, c) }) == TD_OK;
-    const char *p = parts.ptr, *end = p + parts.len;
-    while (alone && p < end) {
-        uint32_t part = td_utf8_next(&p, end);
+    bool alone = td_norm(TD_NFD, &parts, (td_str){ text, td_utf8_put(text, c) }) == TD_OK;
+    for (const char *p = parts.ptr; alone && p < parts.ptr + parts.len;) {
+        uint32_t part = td_utf8_next(&p, parts.ptr + parts.len);
         alone = !td_tk_is_combining_mark(part) || td_tk_is_nonspacing_mark(part);
     }
     td_buf_done(&parts);
