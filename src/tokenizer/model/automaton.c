@@ -14,24 +14,14 @@ typedef struct lane {
     tk_reading *text;
 } lane;
 
-static inline uint32_t child_at(tk_state from, unsigned char byte)
-{
-    return (uint32_t)(from >> TK_STATE_BASE) ^ byte;
-}
-
-static inline uint32_t fail_of(tk_state from)
-{
-    return (uint32_t)(from >> TK_STATE_FAIL) & (((uint32_t)1 << TK_STATE_BITS) - 1);
-}
-
 /* Starts the step from a state. */
 static inline void ask(const tk_automaton *a, lane *l, uint32_t state)
 {
     const tk_state *states = a->states;
     tk_state from = states[state];
     __builtin_prefetch(&a->longest[state]);
-    l->to = child_at(from, (unsigned char)*l->p);
-    l->fail = fail_of(from);
+    l->to = tk_state_child(from, (uint8_t)*l->p);
+    l->fail = tk_state_fail(from);
     __builtin_prefetch(&states[l->to]);
 }
 
@@ -46,7 +36,7 @@ static inline void start(const tk_automaton *a, lane *l, tk_reading *text)
  * read. */
 static inline bool step(const tk_automaton *a, lane *l)
 {
-    bool hit = (unsigned char)a->states[l->to] == (unsigned char)*l->p;
+    bool hit = tk_state_byte(a->states[l->to]) == (uint8_t)*l->p;
     uint32_t state = l->fail ^ ((l->fail ^ l->to) & (0 - (uint32_t)hit));
     *l->states = l->to;
     l->p += hit;
@@ -66,13 +56,13 @@ static void read_one(const tk_state *states, tk_reading *text)
     uint32_t state = text->state, *to = text->states;
     for (const char *p = text->p; p < text->end;) {
         tk_state from = states[state];
-        uint32_t child = child_at(from, (unsigned char)*p);
-        if ((unsigned char)states[child] == (unsigned char)*p) {
+        uint32_t child = tk_state_child(from, (uint8_t)*p);
+        if (tk_state_byte(states[child]) == (uint8_t)*p) {
             p++;
             *to++ = child;
             state = child;
         } else {
-            state = fail_of(from);
+            state = tk_state_fail(from);
         }
     }
     text->state = state;

@@ -19,6 +19,32 @@ typedef uint64_t tk_state;
 
 enum { TK_STATE_BITS = 28, TK_STATE_FAIL = 8, TK_STATE_BASE = TK_STATE_FAIL + TK_STATE_BITS };
 
+static inline tk_state tk_state_of(uint32_t base, uint32_t fail, uint8_t byte)
+{
+    return (tk_state)base << TK_STATE_BASE | (tk_state)fail << TK_STATE_FAIL | byte;
+}
+
+static inline uint32_t tk_state_child(tk_state s, uint8_t byte)
+{
+    return (uint32_t)(s >> TK_STATE_BASE) ^ byte;
+}
+
+static inline uint32_t tk_state_fail(tk_state s)
+{
+    return (uint32_t)(s >> TK_STATE_FAIL) & (((uint32_t)1 << TK_STATE_BITS) - 1);
+}
+
+static inline uint8_t tk_state_byte(tk_state s)
+{
+    return (uint8_t)s;
+}
+
+/* The same with another byte that leads to it. */
+static inline tk_state tk_state_to(tk_state s, uint8_t byte)
+{
+    return (s >> TK_STATE_FAIL) << TK_STATE_FAIL | byte;
+}
+
 /* A text of the set. */
 typedef struct tk_ending {
     double score;  /* of none: less than any */
@@ -29,7 +55,7 @@ typedef struct tk_ending {
 typedef struct tk_automaton {
     td_slab table;
     tk_state *states;  /* in it; the first one is where nothing has been read */
-    uint32_t *longest; /* by state: the longest text that ends there; 0: none */
+    uint32_t *longest; /* in it, too, by state: the longest text that ends there; 0: none */
     tk_ending *texts;  /* by number, which is 1 + id */
 } tk_automaton;
 
