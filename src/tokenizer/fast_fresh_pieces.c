@@ -41,9 +41,7 @@ static bool is_known(const group *g, uint32_t k)
     td_str word = tk_batch_word(g->b, g->text, k);
     td_id room[TK_LANE_SHORT];
     uint32_t count;
-    if (word.len > TK_CACHED_BYTES)
-        return tk_long_find(g->c, word, &count) != NULL;
-    return tk_cache_find(g->c, g->b->keys[k], g->b->hashes[k], room, &count) != NULL;
+    return tk_piece_find(g->c, word, g->b->keys[k], g->b->hashes[k], room, &count) != NULL;
 }
 
 /* Keeps what was made of a word, if an equal one in the group has not come before. */
@@ -120,10 +118,7 @@ td_code tk_fresh_pieces(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text,
     for (uint32_t from = 0, taken; from < n; from += taken) {
         td_arena_mark mark = td_arena_save(&ctx->arena);
         TD_TRY(take_some(&g, words + from, n - from, &taken, err));
-        td_arena_rewind(&ctx->arena, mark); /* with the storage of these */
-        ctx->model = (tk_tokens){ 0 };
-        ctx->pieces = (tk_pieces){ 0 };
-        ctx->matches = (tk_matches){ 0 };
+        tk_pieces_forget(ctx, mark);
     }
     return TD_OK;
 }

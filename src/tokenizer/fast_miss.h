@@ -38,11 +38,16 @@ td_code tk_fresh_pieces(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text,
                         const uint16_t *words, uint32_t n, td_error *err);
 bool tk_takes_some(const tk_fast *f);
 
+/* fast_pieces.c: the ids of such a word if the cache has them, or NULL; room: as tk_cache_find's. */
+const td_id *tk_piece_find(const tk_cache *c, td_str word, const uint64_t key[2], uint32_t hash,
+                           td_id room[TK_LANE_SHORT], uint32_t *ret_count);
 /* What of a word is handed to the model, as *ret, whose storage is used if it has some. */
 td_code tk_word_pieces(const tk_fast *f, tk_ctx *ctx, td_str word, tk_pieces *ret, td_error *err);
 /* Keeps what the model made of a word. The ids are valid as long as the arena. */
 td_code tk_piece_keep(tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[2], uint32_t hash,
                       const tk_token *tokens, uint32_t count, td_id **ret, td_error *err);
+/* Gives back the arena from a mark on, with the storage of all lists that lie there. */
+void tk_pieces_forget(tk_ctx *ctx, td_arena_mark mark);
 
 /* The key of a word that has the bytes of this one, or of this part. */
 static inline void tk_entry_key(const uint64_t key[2], uint64_t ret[2])

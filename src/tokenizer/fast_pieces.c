@@ -100,14 +100,28 @@ td_code tk_piece_keep(tk_cache *c, tk_ctx *ctx, td_str word, const uint64_t key[
     return TD_OK;
 }
 
+const td_id *tk_piece_find(const tk_cache *c, td_str word, const uint64_t key[2], uint32_t hash,
+                           td_id room[TK_LANE_SHORT], uint32_t *ret_count)
+{
+    if (word.len <= TK_CACHED_BYTES)
+        return tk_cache_find(c, key, hash, room, ret_count);
+    return word.len <= TK_RECORD_BYTES ? tk_long_find(c, word, ret_count) : NULL;
+}
+
+void tk_pieces_forget(tk_ctx *ctx, td_arena_mark mark)
+{
+    td_arena_rewind(&ctx->arena, mark);
+    ctx->model = (tk_tokens){ 0 };
+    ctx->pieces = (tk_pieces){ 0 };
+    ctx->matches = (tk_matches){ 0 };
+}
+
 td_code tk_piece_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
                      const uint64_t key[2], uint32_t hash, tk_sink *sink, td_error *err)
 {
     td_id room[TK_LANE_SHORT] = { 0 };
     uint32_t count = 0;
-    const td_id *known = word.len <= TK_CACHED_BYTES  ? tk_cache_find(c, key, hash, room, &count)
-                         : word.len <= TK_RECORD_BYTES ? tk_long_find(c, word, &count)
-                                                       : NULL;
+    const td_id *known = tk_piece_find(c, word, key, hash, room, &count);
     if (known != NULL)
         return put(sink, known, count, err);
     c->fresh++;
@@ -117,9 +131,6 @@ td_code tk_piece_put(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str word,
     count = ctx->model.count;
     TD_TRY(tk_piece_keep(c, ctx, word, key, hash, ctx->model.items, count, &ids, err));
     TD_TRY(put(sink, ids, count, err));
-    td_arena_rewind(&ctx->arena, mark); /* with the storage of these */
-    ctx->model = (tk_tokens){ 0 };
-    ctx->pieces = (tk_pieces){ 0 };
-    ctx->matches = (tk_matches){ 0 };
+    tk_pieces_forget(ctx, mark);
     return TD_OK;
 }

@@ -10,8 +10,6 @@
  * No text reaches back further than the longest, so only so many sums are kept, in a ring. */
 #include "tokenizer/model/unigram.h"
 
-#include <string.h>
-
 #include "base/utf8.h"
 #include "tokenizer/load/components.h"
 
