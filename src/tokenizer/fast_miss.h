@@ -38,7 +38,7 @@ td_code tk_fresh_pieces(const tk_fast *f, tk_cache *c, tk_ctx *ctx, td_str text,
                         const uint16_t *words, uint32_t n, td_error *err);
 bool tk_takes_some(const tk_fast *f);
 
-/* fast_pieces.c: the ids of such a word if the cache has them, or NULL; room: as tk_cache_find's. */
+/* fast_pieces.c: the ids of such a word, or NULL; room: as tk_cache_find takes it. */
 const td_id *tk_piece_find(const tk_cache *c, td_str word, const uint64_t key[2], uint32_t hash,
                            td_id room[TK_LANE_SHORT], uint32_t *ret_count);
 /* What of a word is handed to the model, as *ret, whose storage is used if it has some. */
